@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one table ShapeType x ShapeType. Each family of pairs (sphere_pairs, convex_pairs, ...) gives
+// its functions for the pairs it owns; the table orders every query so that
+// type(shape1) <= type(shape2), and turns the answer round where it had to swap.
+#pragma once
+
+#include <tangere/collision.hpp>
+
+#include "geometry/flat_shape.hpp"
+
+namespace tangere::collision {
+
+struct PairInput {
+  const geometry::FlatShape& shape1;
+  const Transform& X_W1;
+  const geometry::FlatShape& shape2;
+  const Transform& X_W2;
+  PairCache* cache;  ///< may be null
+};
+
+/// Appends manifolds (world frame, normal from 2 to 1); returns the number of contacts added.
+using CollideFunction = int (*)(const PairInput&, const CollisionOption&, CollisionResult&);
+using OverlapFunction = bool (*)(const PairInput&);
+using DistanceFunction = void (*)(const PairInput&, const DistanceOption&, DistanceResult&);
+
+struct PairFunctions {
+  CollideFunction collide = nullptr;
+  OverlapFunction overlap = nullptr;
+  DistanceFunction distance = nullptr;
+};
+
+/// The functions for type1 <= type2, null where the pair is refused.
+[[nodiscard]] const PairFunctions& pairFunctions(ShapeType type1, ShapeType type2);
+
+}  // namespace tangere::collision
