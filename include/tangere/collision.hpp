@@ -91,7 +91,7 @@ struct PairSupport {
 
 /// Motion of a shape over one interval, s in [0, 1]: constant linear and angular velocity.
 struct Motion {
-  Transform start;
+  Transform start{};
   Vec3 displacement{};    ///< of the shape's origin over the interval [m]
   Vec3 rotationVector{};  ///< axis times angle over the interval, world [rad]
 
@@ -134,8 +134,8 @@ class CollisionFilter {
 /// A shape at a pose with a stable id.
 struct CollisionObject {
   ObjectId id = kNoObject;
-  std::shared_ptr<const Shape> shape;
-  Transform pose;
+  std::shared_ptr<const Shape> shape{};
+  Transform pose{};
   std::uint32_t group = 1;           ///< bits this object belongs to
   std::uint32_t mask = 0xffffffffu;  ///< bits it collides with; both sides must agree
 };
@@ -180,15 +180,16 @@ class CollisionGroup {
   /// Worker threads for collide(); 1 by default. Any number gives the same bits.
   void setNumThreads(int numThreads);
 
-  /// All pairs of the group. Returns whether anything collides; at most option.maxNumContacts
-  /// contacts in all, in order of pair ids.
+  /// All pairs of the group; what is found is appended to `result`. Returns whether anything
+  /// collides; at most option.maxNumContacts contacts in all, in order of pair ids.
   bool collide(const CollisionOption& option, CollisionResult& result);
   /// The closest pair within option.upperBound (the deepest if some overlap).
   [[nodiscard]] std::optional<DistanceResult> distance(const DistanceOption& option = {});
   /// The nearest object along the ray; all objects along it, sorted by t.
   [[nodiscard]] std::optional<GroupRayHit> rayCast(const Ray& ray) const;
   void rayCastAll(const Ray& ray, std::vector<GroupRayHit>& out) const;
-  /// The first object that `shape` meets on its way.
+  /// The first object that `shape` meets on its way; of the impact, object 1 is `shape`. An
+  /// Indeterminate impact counts at the time up to which it is known to be apart.
   [[nodiscard]] std::optional<GroupCastHit> shapeCast(const Shape& shape, const Motion& motion,
                                                       const ImpactOption& option = {}) const;
 

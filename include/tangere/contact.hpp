@@ -10,6 +10,7 @@
 
 #include <tangere/types.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -47,7 +48,7 @@ enum class QueryStatus : std::uint8_t {
   Ok,
   NotConverged,  ///< An iteration cap was reached: the answer is the best one found.
   Unsupported,   ///< This pair of shape types has no such query: see pairSupport().
-  InvalidPose,   ///< A pose was not finite or not a rotation; nothing was computed.
+  InvalidPose,   ///< A pose was not finite; nothing was computed.
 };
 
 /// Contact points of one pair of objects that belong together.
@@ -61,6 +62,7 @@ struct ContactManifoldT {
   QueryStatus status = QueryStatus::Ok;
   ObjectId object1 = kNoObject;
   ObjectId object2 = kNoObject;
+  std::int32_t firstContact = 0;  ///< flat index of points[0] in the CollisionResult it is in
 
   [[nodiscard]] TANGERE_HD int numContacts() const { return count; }
   [[nodiscard]] std::span<const ContactPointT<S>> contacts() const {
@@ -86,38 +88,60 @@ using ContactManifold = ContactManifoldT<Real>;
 class CollisionResult {
  public:
   void clear() {
-    manifolds_.clear();
+    num_manifolds_ = 0;
     num_contacts_ = 0;
     colliding_ = false;
     status_ = QueryStatus::Ok;
   }
   void addManifold(const ContactManifold& manifold);
-  /// Room for one manifold to be written in place; follow with commitManifold() or
-  /// discardManifold().
-  [[nodiscard]] ContactManifold& beginManifold() { return manifolds_.emplace_back(); }
+  /// Room for one manifold without points, to be written in place; follow with commitManifold() or
+  /// discardManifold(). Its points hold old values: write every field of those that count.
+  [[nodiscard]] ContactManifold& beginManifold() {
+    if (num_manifolds_ == storage_.size()) growStorage();
+    ContactManifold& manifold = storage_[num_manifolds_++];
+    manifold.count = 0;
+    manifold.type = ContactType::Unknown;
+    manifold.status = QueryStatus::Ok;
+    manifold.object1 = kNoObject;
+    manifold.object2 = kNoObject;
+    return manifold;
+  }
   void commitManifold() {
-    num_contacts_ += manifolds_.back().count;
+    ContactManifold& manifold = storage_[num_manifolds_ - 1];
+    manifold.firstContact = num_contacts_;
+    num_contacts_ += manifold.count;
     colliding_ = true;
   }
-  void discardManifold() { manifolds_.pop_back(); }
+  void discardManifold() { --num_manifolds_; }
   /// For queries without contacts (binaryCheck): collision without a manifold.
   void markColliding() { colliding_ = true; }
-  void setStatus(QueryStatus status) { status_ = status; }
+  /// Keeps the worst status seen.
+  void raiseStatus(QueryStatus status) {
+    if (status > status_) status_ = status;
+  }
 
   [[nodiscard]] bool isCollision() const { return colliding_; }
   explicit operator bool() const { return colliding_; }
-  [[nodiscard]] int numManifolds() const { return static_cast<int>(manifolds_.size()); }
+  [[nodiscard]] int numManifolds() const { return static_cast<int>(num_manifolds_); }
   [[nodiscard]] int numContacts() const { return num_contacts_; }
-  [[nodiscard]] std::span<const ContactManifold> manifolds() const { return manifolds_; }
-  [[nodiscard]] std::span<ContactManifold> manifolds() { return manifolds_; }
-  /// Flat access: contact i in manifold order.
+  [[nodiscard]] std::span<const ContactManifold> manifolds() const {
+    return {storage_.data(), num_manifolds_};
+  }
+  [[nodiscard]] std::span<ContactManifold> manifolds() { return {storage_.data(), num_manifolds_}; }
+  /// Flat access: contact i in manifold order; i in [0, numContacts()).
   [[nodiscard]] const ContactPoint& contact(int i) const;
   [[nodiscard]] const ContactManifold& manifoldOfContact(int i) const;
   /// The worst status of all pairs that were tested.
   [[nodiscard]] QueryStatus status() const { return status_; }
 
  private:
-  std::vector<ContactManifold> manifolds_;
+  // Out of line: a query that finds room does not pay for the code of one that does not.
+  void growStorage();
+
+  // Manifolds beyond num_manifolds_ are kept: filling 280 bytes with zeros anew would cost more
+  // than a whole sphere-sphere query.
+  std::vector<ContactManifold> storage_;
+  std::size_t num_manifolds_ = 0;
   int num_contacts_ = 0;
   bool colliding_ = false;
   QueryStatus status_ = QueryStatus::Ok;

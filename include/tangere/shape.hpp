@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collision shapes. A shape is immutable, is given in its own frame, and may be shared by any
-// number of objects and threads. Constructors throw InvalidInput on sizes that make no solid.
+// number of objects and threads. Constructors throw InvalidInput on sizes that make no solid: every
+// size must be between 1e-12 and 1e12 m.
 #pragma once
 
 #include <tangere/types.hpp>
@@ -16,8 +17,12 @@
 namespace tangere {
 
 namespace geometry {
-struct FlatShape;  // the shape as plain values, as kernels see it
-}
+struct FlatShape;   // the shape as plain values, as kernels see it
+struct ConvexData;  // a FlatShape with the arrays of a hull
+struct MeshData;    // and so on
+struct HeightFieldData;
+struct PointCloudData;
+}  // namespace geometry
 
 enum class ShapeType : unsigned char {
   Sphere,
@@ -52,7 +57,9 @@ struct Ray {
   Real maxT = 1e300;
 };
 
-/// First hit of a ray. The normal is unit and points against the ray.
+/// First crossing of the surface at t >= 0: where the ray enters, or, for a ray that starts inside
+/// a solid, where it leaves. The normal is unit and points against the ray (inwards when leaving).
+/// A ray along a flat face, and one without a direction, hits nothing there.
 struct RayHit {
   Real t = 0;
   Vec3 position{};
@@ -61,7 +68,8 @@ struct RayHit {
 };
 
 /// Distance of a point: negative inside a solid. `closest` is on the surface and `normal` is the
-/// outward unit normal there. Open meshes and point clouds have no inside: never negative.
+/// outward unit normal there. Where several surface points are nearest (the centre of a ball) one
+/// of them is chosen by a fixed rule. Open meshes and point clouds have no inside: never negative.
 struct SignedDistance {
   Real distance = 0;
   Vec3 closest{};
@@ -75,12 +83,12 @@ class Shape {
   Shape& operator=(const Shape&) = delete;
 
   [[nodiscard]] ShapeType type() const { return type_; }
-  /// Tight box in the shape's frame. A plane has an unbounded one (+-infinity).
+  /// Tight box in the shape's frame. A plane has an unbounded one (+-infinity, but upper.z = 0).
   [[nodiscard]] const Aabb& localAabb() const { return local_aabb_; }
   /// Box in the world, tight for the convex shapes.
   [[nodiscard]] virtual Aabb worldAabb(const Transform& X_WS) const;
   /// A farthest point of the shape along `direction` (need not be unit, zero is allowed).
-  /// For a non-convex shape: of its convex hull.
+  /// For a non-convex shape: of its convex hull. A plane reaches to +-infinity.
   [[nodiscard]] virtual Vec3 support(const Vec3& direction) const = 0;
   /// Of a solid of uniform `density` [kg/m^3]. Throws InvalidInput for shapes without a volume
   /// (plane, open mesh, height field, point cloud).
@@ -187,8 +195,14 @@ class Plane final : public Shape {
 };
 
 /// Convex hull of any point set that spans a volume. Coplanar facets are merged into polygons.
+///
+/// The result depends on the set of points alone, not on their order: vertices are sorted by x,
+/// then y, then z, and keep the coordinates given; every face begins at its lowest vertex and faces
+/// are in order of their vertex lists.
 class Convex final : public Shape {
  public:
+  /// Throws InvalidInput for fewer than 4 points, coordinates that are not finite, and points that
+  /// coincide or lie on one line or in one plane (to 1e-9 of their extent).
   explicit Convex(std::span<const Vec3> points);
   [[nodiscard]] std::span<const Vec3> vertices() const;
   [[nodiscard]] int numFaces() const;
@@ -199,13 +213,17 @@ class Convex final : public Shape {
   [[nodiscard]] MassProperties massProperties(Real density) const override;
   [[nodiscard]] std::optional<RayHit> rayCast(const Ray& ray) const override;
   [[nodiscard]] SignedDistance signedDistance(const Vec3& point) const override;
+
+ private:
+  explicit Convex(const std::shared_ptr<const geometry::ConvexData>& data);
 };
 
 using Triangle = std::array<int, 3>;
 
 /// Triangle mesh, concave or not, closed or open. A closed mesh (every edge shared by exactly two
 /// triangles with opposite directions) is a solid; an open one is a surface. Degenerate triangles
-/// are dropped and counted; an index out of range is an error.
+/// are dropped and counted; an index out of range is an error. A closed mesh whose triangles face
+/// inward is turned: triangles() are then the turned ones.
 class Mesh final : public Shape {
  public:
   Mesh(std::span<const Vec3> vertices, std::span<const Triangle> triangles);
@@ -213,10 +231,15 @@ class Mesh final : public Shape {
   [[nodiscard]] std::span<const Triangle> triangles() const;
   [[nodiscard]] bool isClosed() const;
   [[nodiscard]] int numDroppedTriangles() const;
+  /// Whether a closed mesh was given with its triangles facing inward.
+  [[nodiscard]] bool wasInsideOut() const;
   [[nodiscard]] Vec3 support(const Vec3& direction) const override;
   [[nodiscard]] MassProperties massProperties(Real density) const override;
   [[nodiscard]] std::optional<RayHit> rayCast(const Ray& ray) const override;
   [[nodiscard]] SignedDistance signedDistance(const Vec3& point) const override;
+
+ private:
+  explicit Mesh(const std::shared_ptr<const geometry::MeshData>& data);
 };
 
 /// Terrain z = height(x, y) on a regular grid centred at the origin, solid below.
@@ -227,10 +250,17 @@ class HeightField final : public Shape {
   HeightField(int numX, int numY, Real sizeX, Real sizeY, std::span<const Real> heights);
   [[nodiscard]] int numX() const;
   [[nodiscard]] int numY() const;
+  /// [m]
+  [[nodiscard]] Real sizeX() const;
+  [[nodiscard]] Real sizeY() const;
+  [[nodiscard]] std::span<const Real> heights() const;
   [[nodiscard]] Vec3 support(const Vec3& direction) const override;
   [[nodiscard]] MassProperties massProperties(Real density) const override;
   [[nodiscard]] std::optional<RayHit> rayCast(const Ray& ray) const override;
   [[nodiscard]] SignedDistance signedDistance(const Vec3& point) const override;
+
+ private:
+  explicit HeightField(const std::shared_ptr<const geometry::HeightFieldData>& data);
 };
 
 /// Points, each a ball of `pointRadius` (0 allowed): what a depth camera gives.
@@ -243,9 +273,14 @@ class PointCloud final : public Shape {
   [[nodiscard]] MassProperties massProperties(Real density) const override;
   [[nodiscard]] std::optional<RayHit> rayCast(const Ray& ray) const override;
   [[nodiscard]] SignedDistance signedDistance(const Vec3& point) const override;
+
+ private:
+  explicit PointCloud(const std::shared_ptr<const geometry::PointCloudData>& data);
 };
 
-/// Union of shapes, each at its own pose. Children may not be compounds.
+/// Union of shapes, each at its own pose. Children may not be compounds. Where children overlap,
+/// mass counts twice, a ray also stops at the surface of a child inside another, and the depth of a
+/// point is that of the child it is deepest in: a lower bound.
 class Compound final : public Shape {
  public:
   struct Child {

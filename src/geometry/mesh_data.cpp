@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/mesh_data.hpp"
+
+#include "geometry/limits.hpp"
+#include "geometry/query_helpers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tangere::geometry {
+
+MeshData::MeshData(std::span<const Vec3> inputVertices, std::span<const Triangle> inputTriangles) {
+  TANGERE_REQUIRE(!inputTriangles.empty(), "mesh needs at least one triangle");
+  TANGERE_REQUIRE(inputVertices.size() < (1u << 30) && inputTriangles.size() < (1u << 29),
+                  "mesh has too many vertices or triangles", inputVertices.size(),
+                  inputTriangles.size());
+  for (std::size_t i = 0; i < inputVertices.size(); ++i) {
+    const Vec3& v = inputVertices[i];
+    TANGERE_REQUIRE(isCoordinate(v), "mesh vertex must be finite and within 1e12 m", i, v.x, v.y,
+                    v.z);
+  }
+  vertices.assign(inputVertices.begin(), inputVertices.end());
+  takeTriangles(inputTriangles);
+  if (closed) integrate();
+  buildTree();
+
+  type = ShapeType::Mesh;
+  mesh = this;
+  convex.center = center;
+  convex.boundingRadius = radius;
+}
+
+void MeshData::takeTriangles(std::span<const Triangle> input) {
+  const int n = static_cast<int>(vertices.size());
+  triangles.reserve(input.size());
+  normals.reserve(input.size());
+  std::vector<int> kept(input.size(), -1);
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const Triangle& t = input[i];
+    const bool inRange =
+        t[0] >= 0 && t[0] < n && t[1] >= 0 && t[1] < n && t[2] >= 0 && t[2] < n;
+    TANGERE_REQUIRE(inRange, "mesh triangle has an index out of range", i, t[0], t[1], t[2], n);
+    const Vec3& a = vertices[t[0]];
+    const Vec3 ab = vertices[t[1]] - a, ac = vertices[t[2]] - a;
+    const Vec3 normal = cross(ab, ac);
+    const Real area2 = squaredNorm(normal);
+    const Real longest2 = std::fmax(squaredNorm(ab), squaredNorm(ac));
+    // Thinner than a part in 1e12 of its length a triangle has no direction. The square of a tiny
+    // area may underflow: lengths are at least some 1e-70 m here.
+    if (!(area2 > Real(1e-24) * longest2 * longest2) || !(area2 > Real(1e-280))) {
+      ++numDropped;
+      continue;
+    }
+    kept[i] = static_cast<int>(triangles.size());
+    triangles.push_back(t);
+    normals.push_back(normal / std::sqrt(area2));
+  }
+  TANGERE_REQUIRE(!triangles.empty(), "mesh has no triangle with an area", input.size());
+  connect(input, kept);
+
+  bounds = {vertices[triangles[0][0]], vertices[triangles[0][0]]};
+  for (const Triangle& t : triangles)
+    for (const int v : t) bounds.merge(vertices[v]);
+  center = bounds.center();
+  Real r2 = 0;
+  for (const Triangle& t : triangles)
+    for (const int v : t) r2 = std::fmax(r2, squaredNorm(vertices[v] - center));
+  radius = std::sqrt(r2) * (1 + Real(1e-15));
+}
+
+// Finds the opposite of every half-edge. Closedness is that of the input with its slivers, so that
+// dropping one does not open a solid; triangles with two equal indices have no part in it.
+void MeshData::connect(std::span<const Triangle> all, std::span<const int> kept) {
+  struct Rising {
+    std::int32_t upper;
+    std::int32_t half;   // in `all`
+    std::int32_t match;  // -1: none yet; -2: more than one
+  };
+  const auto isPoint = [](const Triangle& t) {
+    return t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
+  };
+  const int numVertices = static_cast<int>(vertices.size());
+  std::vector<std::int32_t> start(numVertices + 1, 0);
+  for (const Triangle& t : all)
+    for (int k = 0; k < 3 && !isPoint(t); ++k) {
+      const int u = t[k], v = t[k == 2 ? 0 : k + 1];
+      if (u < v) ++start[u + 1];
+    }
+  for (int v = 0; v < numVertices; ++v) start[v + 1] += start[v];
+  std::vector<Rising> rising(start[numVertices]);
+  {
+    std::vector<std::int32_t> next(start.begin(), start.end() - 1);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (int k = 0; k < 3 && !isPoint(all[i]); ++k) {
+        const int u = all[i][k], v = all[i][k == 2 ? 0 : k + 1];
+        if (u < v) rising[next[u]++] = {v, static_cast<std::int32_t>(3 * i + k), -1};
+      }
+  }
+  bool paired = true;
+  const auto rawHalf = [&](std::size_t i, int k) { return static_cast<std::int32_t>(3 * i + k); };
+  constexpr int kLongList = 24;
+  // Fans with very many spokes would make the searches quadratic: sort those lists.
+  std::vector<char> sorted;
+  for (int v = 0; v < numVertices; ++v) {
+    if (start[v + 1] - start[v] <= kLongList) continue;
+    if (sorted.empty()) sorted.assign(numVertices, 0);
+    sorted[v] = 1;
+    std::sort(rising.begin() + start[v], rising.begin() + start[v + 1],
+              [](const Rising& a, const Rising& b) {
+                return a.upper != b.upper ? a.upper < b.upper : a.half < b.half;
+              });
+  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (int k = 0; k < 3 && !isPoint(all[i]); ++k) {
+      const int u = all[i][k], v = all[i][k == 2 ? 0 : k + 1];
+      if (u <= v) continue;
+      int begin = start[v], end = start[v + 1];
+      if (!sorted.empty() && sorted[v]) {
+        const auto lower = std::lower_bound(
+            rising.begin() + begin, rising.begin() + end, u,
+            [](const Rising& a, int value) { return a.upper < value; });
+        begin = static_cast<int>(lower - rising.begin());
+        int stop = begin;
+        while (stop < end && rising[stop].upper == u) ++stop;
+        end = stop;
+      }
+      int found = -1, number = 0;
+      for (int e = begin; e < end; ++e)
+        if (rising[e].upper == u) {
+          ++number;
+          found = e;
+        }
+      if (number == 1 && rising[found].match == -1) {
+        rising[found].match = rawHalf(i, k);
+      } else {
+        paired = false;
+        for (int e = begin; e < end; ++e)
+          if (rising[e].upper == u) rising[e].match = -2;
+      }
+    }
+  opposite.assign(3 * triangles.size(), -1);
+  for (const Rising& e : rising) {
+    if (e.match < 0) {
+      paired = false;
+      continue;
+    }
+    const int t1 = kept[e.half / 3], t2 = kept[e.match / 3];
+    if (t1 < 0 || t2 < 0) continue;
+    const int h1 = 3 * t1 + e.half % 3, h2 = 3 * t2 + e.match % 3;
+    opposite[h1] = h2;
+    opposite[h2] = h1;
+  }
+  closed = paired;
+  bool complete = true;
+  for (const std::int32_t half : opposite) complete = complete && half >= 0;
+  hasPseudonormals = closed && complete;
+}
+
+void MeshData::integrate() {
+  volume.origin = center;
+  for (const Triangle& t : triangles)
+    volume.addTriangle(vertices[t[0]], vertices[t[1]], vertices[t[2]]);
+  if (volume.volume >= 0) return;
+  flipped = true;
+  volume.volume = -volume.volume;
+  volume.first = -volume.first;
+  volume.second = -volume.second;
+  volume.mixed = -volume.mixed;
+  for (int t = 0; t < numTriangles(); ++t) {
+    std::swap(triangles[t][1], triangles[t][2]);
+    normals[t] = -normals[t];
+    std::swap(opposite[3 * t], opposite[3 * t + 2]);
+  }
+  // Vertices 1 and 2 changed places, so edges 0 and 2 did.
+  for (std::int32_t& h : opposite)
+    if (h >= 0 && h % 3 != 1) h += h % 3 == 0 ? 2 : -2;
+}
+
+void MeshData::buildTree() {
+  bvh.setFrame(bounds);
+  std::vector<BvhPrimitive> primitives(triangles.size());
+  for (int t = 0; t < numTriangles(); ++t) {
+    const Vec3 &a = corner(t, 0), &b = corner(t, 1), &c = corner(t, 2);
+    Aabb box{a, a};
+    box.merge(b);
+    box.merge(c);
+    primitives[t] = bvh.primitive(box.lower, box.upper, t);
+  }
+  bvh.build(primitives);
+  corners.resize(3 * triangles.size());
+  for (std::size_t s = 0; s < bvh.order.size(); ++s)
+    for (int k = 0; k < 3; ++k) corners[3 * s + k] = corner(bvh.order[s], k);
+}
+
+Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction) {
+  const Bvh& bvh = mesh.bvh;
+  const Vec3 d = scaledDirection(direction);
+  Vec3 best = mesh.corners[0];
+  if (d == Vec3{}) return best;
+  Real bestDot = dot(best, d);
+  const Float4 dx = splat(float(d.x)), dy = splat(float(d.y)), dz = splat(float(d.z));
+
+  struct Entry {
+    float bound;
+    BvhRef ref;
+  } stack[Bvh::kStackSize];
+  int size = 0;
+  stack[size++] = {4, {0, 0}};
+  while (size > 0) {
+    const Entry entry = stack[--size];
+    const float reached = float((bestDot - dot(bvh.center, d)) * bvh.inverseScale);
+    if (entry.bound < reached - 4e-6f) continue;
+    if (entry.ref.count > 0) {
+      for (int i = 3 * entry.ref.child; i < 3 * (entry.ref.child + entry.ref.count); ++i) {
+        const Real s = dot(mesh.corners[i], d);
+        if (s > bestDot) {
+          bestDot = s;
+          best = mesh.corners[i];
+        }
+      }
+      continue;
+    }
+    const BvhNode& node = bvh.nodes[entry.ref.child];
+    const Float4 bound = max4(node.lower[0] * dx, node.upper[0] * dx) +
+                         max4(node.lower[1] * dy, node.upper[1] * dy) +
+                         max4(node.lower[2] * dz, node.upper[2] * dz);
+    const int first = size;
+    for (int i = 0; i < 4; ++i)
+      if (node.count[i] >= 0) {
+        // The best child ends up on top.
+        int j = size++;
+        while (j > first && stack[j - 1].bound > bound[i]) {
+          stack[j] = stack[j - 1];
+          --j;
+        }
+        stack[j] = {bound[i], {node.child[i], node.count[i]}};
+      }
+  }
+  return best;
+}
+
+}  // namespace tangere::geometry
