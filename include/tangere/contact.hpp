@@ -48,7 +48,7 @@ enum class QueryStatus : std::uint8_t {
   Ok,
   NotConverged,  ///< An iteration cap was reached: the answer is the best one found.
   Unsupported,   ///< This pair of shape types has no such query: see pairSupport().
-  InvalidPose,   ///< A pose was not finite; nothing was computed.
+  InvalidPose,   ///< A number of a pose that the query uses is not finite; nothing was computed.
 };
 
 /// Contact points of one pair of objects that belong together.

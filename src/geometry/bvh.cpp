@@ -199,7 +199,8 @@ void Bvh::setFrame(const Aabb& bounds) {
   const Vec3 h = bounds.halfExtents();
   const Real extent = std::fmax(h.x, std::fmax(h.y, h.z));
   int exponent = 0;
-  std::frexp(extent > 0 ? extent : Real(1), &exponent);
+  // Smaller than that is a point: one over it would not be finite.
+  std::frexp(extent > Real(1e-200) ? extent : Real(1), &exponent);
   scale = std::ldexp(Real(1), exponent);
   inverseScale = std::ldexp(Real(1), -exponent);
 }

@@ -9,6 +9,7 @@
 
 #include <tangere/types.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -28,6 +29,7 @@ using Int4 = std::int32_t __attribute__((vector_size(16)));
 #if defined(__SSE__)
 [[nodiscard]] inline Float4 min4(Float4 a, Float4 b) { return (Float4)_mm_min_ps(a, b); }
 [[nodiscard]] inline Float4 max4(Float4 a, Float4 b) { return (Float4)_mm_max_ps(a, b); }
+[[nodiscard]] inline Float4 sqrt4(Float4 a) { return (Float4)_mm_sqrt_ps(a); }
 /// Bit i is set where lane i of a comparison is true.
 [[nodiscard]] inline int maskOf(Int4 m) { return _mm_movemask_ps((__m128)m); }
 #else
@@ -37,6 +39,10 @@ using Int4 = std::int32_t __attribute__((vector_size(16)));
 }
 [[nodiscard]] inline Float4 max4(Float4 a, Float4 b) {
   for (int i = 0; i < 4; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
+  return a;
+}
+[[nodiscard]] inline Float4 sqrt4(Float4 a) {
+  for (int i = 0; i < 4; ++i) a[i] = std::sqrt(a[i]);
   return a;
 }
 [[nodiscard]] inline int maskOf(Int4 m) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/mesh_data.hpp"
 
+#include "core/elementary.hpp"
 #include "geometry/limits.hpp"
 #include "geometry/query_helpers.hpp"
 
@@ -151,6 +152,14 @@ void MeshData::connect(std::span<const Triangle> all, std::span<const int> kept)
     opposite[h1] = h2;
     opposite[h2] = h1;
   }
+  sharpEdges.assign(triangles.size(), 0);
+  for (int h = 0; h < static_cast<int>(opposite.size()); ++h) {
+    const int other = opposite[h];
+    if (other > h) continue;  // done from the other side
+    if (other >= 0 && dot(normals[h / 3], normals[other / 3]) > kSharpCosine) continue;
+    sharpEdges[h / 3] |= static_cast<std::uint8_t>(1 << h % 3);
+    if (other >= 0) sharpEdges[other / 3] |= static_cast<std::uint8_t>(1 << other % 3);
+  }
   closed = paired;
   bool complete = true;
   for (const std::int32_t half : opposite) complete = complete && half >= 0;
@@ -171,6 +180,9 @@ void MeshData::integrate() {
     std::swap(triangles[t][1], triangles[t][2]);
     normals[t] = -normals[t];
     std::swap(opposite[3 * t], opposite[3 * t + 2]);
+    const int sharp = sharpEdges[t];
+    sharpEdges[t] =
+        static_cast<std::uint8_t>((sharp & 2) | ((sharp & 1) << 2) | ((sharp & 4) >> 2));
   }
   // Vertices 1 and 2 changed places, so edges 0 and 2 did.
   for (std::int32_t& h : opposite)
@@ -191,6 +203,75 @@ void MeshData::buildTree() {
   corners.resize(3 * triangles.size());
   for (std::size_t s = 0; s < bvh.order.size(); ++s)
     for (int k = 0; k < 3; ++k) corners[3 * s + k] = corner(bvh.order[s], k);
+}
+
+const std::vector<NormalCones>& MeshData::normalCones() const {
+  std::call_once(cones_once_, [this] { cones_ = makeNormalCones(); });
+  return cones_;
+}
+
+std::vector<NormalCones> MeshData::makeNormalCones() const {
+  // How far normals at a vertex are from their mean; a rim takes part in every direction.
+  std::vector<Vec3> mean(vertices.size());
+  std::vector<Real> least(vertices.size(), 1);
+  for (int t = 0; t < numTriangles(); ++t)
+    for (int k = 0; k < 3; ++k) {
+      mean[triangles[t][k]] += normals[t];
+      if (opposite[3 * t + k] < 0)
+        least[triangles[t][k]] = least[triangles[t][(k + 1) % 3]] = -1;
+    }
+  for (Vec3& m : mean) {
+    const Real length = norm(m);
+    m = length > 0 ? m / length : Vec3{};
+  }
+  for (int t = 0; t < numTriangles(); ++t)
+    for (const int v : triangles[t]) least[v] = std::fmin(least[v], dot(mean[v], normals[t]));
+
+  // Around the slots of each node, from the leaves up: the builder puts children behind parents.
+  constexpr Real kPi = 3.14159265358979;
+  struct Cone {
+    Vec3 axis;
+    Real angle;
+  };
+  const auto around = [&](int begin, int end) -> Cone {
+    Vec3 sum{};
+    for (int s = begin; s < end; ++s) sum += normals[bvh.order[s]];
+    const Real length = norm(sum);
+    if (!(length > 0)) return {{0, 0, 1}, kPi};
+    const Vec3 axis = sum / length;
+    Real angle = 0;
+    for (int s = begin; s < end; ++s)
+      for (const int v : triangles[bvh.order[s]]) {
+        if (least[v] < Real(-0.5)) return {axis, kPi};
+        const Real toMean = core::acos(std::fmax(Real(-1), std::fmin(Real(1), dot(axis, mean[v]))));
+        angle = std::fmax(angle, toMean + core::acos(std::fmin(least[v], Real(1))));
+      }
+    return {axis, std::fmin(angle, kPi)};
+  };
+  std::vector<NormalCones> out(bvh.nodes.size());
+  std::vector<std::pair<int, int>> slots(bvh.nodes.size());
+  for (int n = static_cast<int>(bvh.nodes.size()) - 1; n >= 0; --n) {
+    const BvhNode& node = bvh.nodes[n];
+    int begin = static_cast<int>(bvh.order.size()), end = 0;
+    for (int i = 0; i < 4; ++i) {
+      Cone cone{{0, 0, 1}, kPi};
+      if (node.count[i] >= 0) {
+        const int first = node.count[i] > 0 ? node.child[i] : slots[node.child[i]].first;
+        const int last =
+            node.count[i] > 0 ? node.child[i] + node.count[i] : slots[node.child[i]].second;
+        begin = std::min(begin, first);
+        end = std::max(end, last);
+        // Wide cones cull nothing: not worth the sums higher up.
+        if (last - first <= 4096) cone = around(first, last);
+      }
+      const bool all = cone.angle >= kPi / 2;
+      for (int k = 0; k < 3; ++k) out[n].axis[k][i] = float(cone.axis[k]);
+      out[n].cosine[i] = all ? -1 : float(core::cos(cone.angle));
+      out[n].sine[i] = all ? 0 : float(core::sin(cone.angle));
+    }
+    slots[n] = {begin, end};
+  }
+  return out;
 }
 
 Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction) {

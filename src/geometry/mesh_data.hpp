@@ -8,10 +8,18 @@
 #include "geometry/flat_shape.hpp"
 #include "geometry/mass_properties.hpp"
 
+#include <mutex>
 #include <span>
 #include <vector>
 
 namespace tangere::geometry {
+
+/// Cones around the normals of each child of a node of the tree, and of the triangles next to it:
+/// where a point is nearest locally, the direction to it is in one. `cosine` -1: any direction.
+struct alignas(64) NormalCones {
+  Float4 axis[3];
+  Float4 cosine, sine;  ///< of the half angle
+};
 
 struct MeshData : FlatShape {
   std::vector<Vec3> vertices;
@@ -22,6 +30,8 @@ struct MeshData : FlatShape {
   /// runs back along it in the next triangle, or -1 at a rim and where the surface forks.
   std::vector<std::int32_t> opposite;
   std::vector<Vec3> corners;  ///< three per slot of the tree, in its order
+  /// Bit k: edge k of the triangle is a rim or bends by more than 20 degrees.
+  std::vector<std::uint8_t> sharpEdges;
   Bvh bvh;
   Aabb bounds;
   Vec3 center{};
@@ -37,6 +47,9 @@ struct MeshData : FlatShape {
   /// Throws InvalidInput on an index out of range, a coordinate that is not a usable number, or
   /// when no triangle with an area is left.
   MeshData(std::span<const Vec3> vertices, std::span<const Triangle> triangles);
+
+  /// One per node of the tree; computed when first asked for.
+  [[nodiscard]] const std::vector<NormalCones>& normalCones() const;
 
   [[nodiscard]] int numTriangles() const { return static_cast<int>(triangles.size()); }
   [[nodiscard]] const Vec3& corner(int triangle, int k) const {
@@ -75,7 +88,14 @@ struct MeshData : FlatShape {
   void connect(std::span<const Triangle> all, std::span<const int> kept);
   void integrate();
   void buildTree();
+  [[nodiscard]] std::vector<NormalCones> makeNormalCones() const;
+
+  mutable std::once_flag cones_once_;
+  mutable std::vector<NormalCones> cones_;
 };
+
+/// Cosine of the bend from which an edge is sharp.
+inline constexpr Real kSharpCosine = 0.94;
 
 /// A farthest vertex along `direction`.
 [[nodiscard]] Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction);

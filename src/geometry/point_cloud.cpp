@@ -124,7 +124,9 @@ std::optional<RayHit> PointCloud::rayCast(const Ray& ray) const {
 
 SignedDistance PointCloud::signedDistance(const Vec3& point) const {
   const PointCloudData& cloud = dataOf(*this);
-  return geometry::signedDistanceAt(point, [&](const Vec3& p) {
+  // The tree compares squares in single precision, in units of its own size.
+  const Real limit = 1e12 / cloud.bvh.inverseScale;
+  return geometry::signedDistanceAt(point, cloud.convex.center, limit, [&](const Vec3& p) {
     Real d2 = 0;
     const int nearest = geometry::nearestPoint(
         cloud, p, std::numeric_limits<Real>::infinity(), &d2);

@@ -109,7 +109,9 @@ bool isInside(const MeshData& mesh, const Vec3& p, const MeshPoint& closest) {
 }
 
 SignedDistance signedDistanceToMesh(const MeshData& mesh, const Vec3& point) {
-  return signedDistanceAt(point, [&](const Vec3& p) {
+  // The tree compares squares in single precision, in units of its own size.
+  const Real limit = 1e12 / mesh.bvh.inverseScale;
+  return signedDistanceAt(point, mesh.bounds.center(), limit, [&](const Vec3& p) {
     const MeshPoint closest = closestOnMesh(mesh, p);
     const bool inside = isInside(mesh, p, closest);
     const Real length = std::sqrt(closest.squaredDistance);

@@ -10,9 +10,9 @@
 
 #include "geometry/kernels/convex_view.hpp"
 
-#if defined(__SSE2__) && !defined(__CUDA_ARCH__)
+#if defined(__SSE2__) && defined(__GNUC__) && !defined(__CUDACC__)
 #define TANGERE_SUPPORT_SSE2 1
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace tangere::kernel {
@@ -54,6 +54,36 @@ inline int supportVertexSse2(const HullView<double>& hull, const Vec3T<double>& 
   const int best = static_cast<int>(_mm_cvtsd_f64(index0));
   return best < hull.numVertices ? best : 0;  // the padding repeats vertex 0
 }
+/// The same in lanes of four; chosen at run time where the processor has them.
+[[gnu::target("avx2")]] inline int supportVertexAvx2(const HullView<double>& hull,
+                                                     const Vec3T<double>& direction) {
+  const double *x = hull.x, *y = hull.y, *z = hull.z;
+  const __m256d nx = _mm256_set1_pd(direction.x);
+  const __m256d ny = _mm256_set1_pd(direction.y);
+  const __m256d nz = _mm256_set1_pd(direction.z);
+  __m256d best = _mm256_add_pd(
+      _mm256_add_pd(_mm256_mul_pd(_mm256_loadu_pd(x), nx), _mm256_mul_pd(_mm256_loadu_pd(y), ny)),
+      _mm256_mul_pd(_mm256_loadu_pd(z), nz));
+  __m256d index = _mm256_setzero_pd(), step = _mm256_setzero_pd();
+  const __m256d four = _mm256_set1_pd(4);
+  for (int i = 4; i < hull.numVertices; i += 4) {
+    step = _mm256_add_pd(step, four);
+    const __m256d d = _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(_mm256_loadu_pd(x + i), nx),
+                                                  _mm256_mul_pd(_mm256_loadu_pd(y + i), ny)),
+                                    _mm256_mul_pd(_mm256_loadu_pd(z + i), nz));
+    index = _mm256_blendv_pd(index, step, _mm256_cmp_pd(d, best, _CMP_GT_OQ));
+    best = _mm256_max_pd(d, best);
+  }
+  index = _mm256_add_pd(index, _mm256_set_pd(3, 2, 1, 0));
+  // The largest of all lanes, then the lowest index among those that have it.
+  __m256d most = _mm256_max_pd(best, _mm256_permute2f128_pd(best, best, 1));
+  most = _mm256_max_pd(most, _mm256_permute_pd(most, 5));
+  index = _mm256_blendv_pd(_mm256_set1_pd(1e9), index, _mm256_cmp_pd(best, most, _CMP_EQ_OQ));
+  __m128d low = _mm_min_pd(_mm256_castpd256_pd128(index), _mm256_extractf128_pd(index, 1));
+  low = _mm_min_sd(low, _mm_unpackhi_pd(low, low));
+  const int first = static_cast<int>(_mm_cvtsd_f64(low));
+  return first < hull.numVertices ? first : 0;
+}
 #endif
 
 /// Index of a farthest vertex along `direction`; the lowest index of those that tie.
@@ -74,7 +104,8 @@ TANGERE_HD inline int supportVertex(const HullView<S>& hull, const Vec3T<S>& dir
 #ifdef TANGERE_SUPPORT_SSE2
 template <>
 inline int supportVertex(const HullView<double>& hull, const Vec3T<double>& direction) {
-  return supportVertexSse2(hull, direction);
+  return __builtin_cpu_supports("avx2") ? supportVertexAvx2(hull, direction)
+                                        : supportVertexSse2(hull, direction);
 }
 #endif
 

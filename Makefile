@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The two commands:  make demo   builds, runs the demonstration, writes out/demo.html
+#                    make test   builds and runs every check
+# Also: make format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), bench, install, clean.
+
+MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+# Seconds for each fuzz target: about a minute in all in `make test`.
+FUZZ_SECONDS ?= 600
+TEST_FUZZ_SECONDS ?= 12
+
+CMAKE_BUILD = cmake --build build/$(1) --parallel $(JOBS)
+# Configures once; afterwards the build itself sees to changed CMake files.
+CONFIGURE = test -f build/$(1)/build.ninja || cmake --preset $(1) --log-level=WARNING
+SOURCES = $(shell (git ls-files -co --exclude-standard 2>/dev/null || find . -path ./build -prune -o -type f -print) \
+            | grep -E '\.(hpp|cpp|cu)$$')
+DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O3
+
+.PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
+        fuzz-build fuzz-short fuzz bench install clean
+
+demo:
+	@./bootstrap.sh build
+	@$(call CONFIGURE,release)
+	@$(call CMAKE_BUILD,release) --target collision_demo
+	@mkdir -p out
+	@build/release/examples/collision_demo out/demo.html
+
+test: bootstrap check-format build-release
+	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
+	@$(MAKE) determinism
+	@$(MAKE) asan
+	@$(MAKE) fuzz-short
+	@$(MAKE) tidy
+	@echo "make test: all checks passed"
+
+bootstrap:
+	@./bootstrap.sh
+
+build-release: bootstrap
+	@$(call CONFIGURE,release)
+	@$(call CMAKE_BUILD,release)
+
+check-format: bootstrap
+	@clang-format --dry-run -Werror $(SOURCES)
+
+format: bootstrap
+	@clang-format -i $(SOURCES)
+
+tidy: build-release
+	@tests/run_clang_tidy.sh build/release $(JOBS)
+
+# The golden hashes must come out of every compiler and optimisation level alike. gcc -O3 is part
+# of the release tests.
+determinism: bootstrap $(DETERMINISM_BUILDS:%=run-%)
+
+run-determinism-%:
+	@$(call CONFIGURE,determinism-$*)
+	@$(call CMAKE_BUILD,determinism-$*) --target determinism_scenes
+	@build/determinism-$*/tests/determinism/determinism_scenes --check tests/determinism/golden_hashes.txt
+
+asan: bootstrap
+	@$(call CONFIGURE,asan)
+	@$(call CMAKE_BUILD,asan)
+	@ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release'
+
+tsan: bootstrap
+	@$(call CONFIGURE,tsan)
+	@$(call CMAKE_BUILD,tsan)
+	@ctest --test-dir build/tsan --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release'
+
+fuzz-build: bootstrap
+	@$(call CONFIGURE,fuzz)
+	@$(call CMAKE_BUILD,fuzz)
+
+fuzz-short: fuzz-build
+	@tests/fuzz/run_fuzzers.sh build/fuzz $(TEST_FUZZ_SECONDS)
+
+fuzz: fuzz-build
+	@tests/fuzz/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
+
+bench: build-release
+	@build/release/cli/tangere bench
+
+install: build-release
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build out

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs the Debian packages that building and testing Tangere need, and nothing else. Packages
+# that are present are left alone: with all of them there it only looks, which takes no time.
+set -eu
+
+build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev pkg-config"
+check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3"
+
+wanted=$build
+[ "${1:-all}" = "build" ] || wanted="$wanted $check"
+
+missing=
+for package in $wanted; do
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=
+elif command -v sudo >/dev/null 2>&1; then
+  as_root=sudo
+else
+  echo "bootstrap: missing packages:$missing" >&2
+  echo "bootstrap: run as root: apt-get install$missing" >&2
+  exit 1
+fi
+
+echo "bootstrap: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+install="$as_root apt-get -qq -o Dpkg::Use-Pty=0 install --no-install-recommends -y"
+# The package lists of a fresh machine may be absent or stale: refresh them only when needed.
+# shellcheck disable=SC2086
+$install $missing >/dev/null 2>&1 || { $as_root apt-get -qq update && $install $missing >/dev/null; }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tangere COMMAND ...: reads the command line, runs one command, turns what it throws into an exit
+// code and a message.
+#include "commands.hpp"
+
+#include <tangere/config.hpp>
+#include <tangere/error.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace tangere::cli {
+
+namespace {
+
+void addCommonOptions(CLI::App& program, CommonOptions& common) {
+  program.set_version_flag("--version", "tangere " TANGERE_VERSION_STRING);
+  program.add_flag("--json", common.json, "One JSON document on stdout, nothing else");
+  program.add_flag("-q,--quiet", common.quiet, "Say less (twice: no warnings)");
+  program.add_flag("-v,--verbose", common.verbose, "Say more");
+  program.add_option("--threads", common.threads, "Worker threads; any number gives the same bits")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->default_str("1");
+}
+
+std::vector<std::string> commandNames(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> optionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+const CLI::App* findCommand(const CLI::App& program, const std::string& name) {
+  for (const CLI::App* command : program.get_subcommands({}))
+    if (command->get_name() == name) return command;
+  return nullptr;
+}
+
+/// What the parser said, with the nearest known name where a word was not understood.
+std::string usageMessage(const CLI::App& program, const CLI::ParseError& error,
+                         const std::vector<std::string>& words) {
+  const CLI::App* command = nullptr;
+  for (std::size_t i = 0; i < words.size() && command == nullptr; ++i) {
+    const bool isValue = i > 0 && words[i - 1] == "--threads";
+    if (words[i].rfind('-', 0) == 0 || isValue) continue;
+    command = findCommand(program, words[i]);
+    if (command == nullptr)
+      return "unknown command '" + words[i] + "'" + nearNames(words[i], commandNames(program));
+  }
+  std::vector<std::string> known = optionNames(program);
+  if (command != nullptr)
+    for (const std::string& name : optionNames(*command)) known.push_back(name);
+  for (const std::string& word : words) {
+    if (word.rfind("--", 0) != 0 || word.size() == 2) continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return "unknown option '" + name + "'" + nearNames(name, known);
+  }
+  return error.what();
+}
+
+int run(int argc, char** argv) {
+  CommonOptions common;
+  CLI::App program("Tangere: collision detection with a depth for every contact point", "tangere");
+  program.require_subcommand(1);
+  program.fallthrough();
+  addCommonOptions(program, common);
+  addQueryCommand(program, common);
+  addCheckCommand(program, common);
+  addBenchCommand(program, common);
+  addDoctorCommand(program, common);
+  program.footer(
+      "Example:\n  tangere query pairs.csv --hulls hulls.csv -o answers.csv\n"
+      "  tangere COMMAND --help shows the options of a command with an example.\n"
+      "Exit codes: 0 done, 2 usage, 3 input rejected, 5 resource limit, "
+      "6 input/output, 130 interrupted.");
+  try {
+    catchInterrupts();
+    program.parse(argc, argv);
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    common.json = std::find(words.begin(), words.end(), "--json") != words.end();
+    return reportError(
+        CommandError(kUsage, usageMessage(program, error, words) + "; see tangere --help"), common);
+  } catch (const CommandError& error) {
+    return reportError(error, common);
+  } catch (const InvalidInput& error) {
+    return reportError(CommandError(kInputRejected, error.what()), common);
+  } catch (const std::bad_alloc&) {
+    return reportError(CommandError(kResourceLimit, "out of memory"), common);
+  }
+}
+
+}  // namespace
+
+}  // namespace tangere::cli
+
+int main(int argc, char** argv) { return tangere::cli::run(argc, argv); }

@@ -1,0 +1,72 @@
+# The installed library: one archive, libtangere_collision, that holds the modules below collision
+# and the mesh readers.
+# Users link tangere::collision and see the public headers and Eigen, nothing else. Qhull is taken
+# into the archive where its static library exists; that one is not position independent on Debian,
+# so a shared library made from it needs TANGERE_BUNDLE_QHULL=OFF, which leaves Qhull a dependency.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+find_package(Qhull REQUIRED)
+
+option(TANGERE_BUNDLE_QHULL "Put Qhull into the installed archive" ON)
+if(NOT TARGET Qhull::qhullstatic_r)
+  set(TANGERE_BUNDLE_QHULL OFF)
+endif()
+
+add_library(tangere_package STATIC)
+foreach(module IN ITEMS core math geometry collision io)
+  if(NOT TARGET tangere_${module})
+    continue()
+  endif()
+  get_target_property(type tangere_${module} TYPE)
+  if(NOT type STREQUAL INTERFACE_LIBRARY)
+    target_sources(tangere_package PRIVATE $<TARGET_OBJECTS:tangere_${module}>)
+  endif()
+endforeach()
+set_target_properties(tangere_package PROPERTIES
+  LINKER_LANGUAGE CXX
+  OUTPUT_NAME tangere_collision
+  EXPORT_NAME collision
+  ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
+target_include_directories(tangere_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(tangere_package INTERFACE cxx_std_20)
+# The public headers hold arithmetic: it must round in the user's program as it does in ours.
+target_compile_options(tangere_package INTERFACE -ffp-contract=off)
+target_link_libraries(tangere_package INTERFACE Eigen3::Eigen Threads::Threads)
+if(TANGERE_BUNDLE_QHULL)
+  set(unpacked ${PROJECT_BINARY_DIR}/package/qhull)
+  add_custom_command(TARGET tangere_package POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${unpacked}
+    COMMAND ${CMAKE_COMMAND} -E chdir ${unpacked} ${CMAKE_AR} x $<TARGET_FILE:Qhull::qhullstatic_r>
+    COMMAND sh -c "${CMAKE_AR} qs $<TARGET_FILE:tangere_package> ${unpacked}/*.o"
+    COMMENT "Adding Qhull to the package" VERBATIM)
+else()
+  target_link_libraries(tangere_package INTERFACE $<LINK_ONLY:Qhull::qhull_r>)
+endif()
+
+install(TARGETS tangere_package EXPORT tangereTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/tangere DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT tangereTargets NAMESPACE tangere:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tangere)
+configure_package_config_file(cmake/tangereConfig.cmake.in package/tangereConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tangere)
+write_basic_package_version_file(package/tangereConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tangereConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/package/tangereConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tangere)
+
+if(TANGERE_BUNDLE_QHULL)
+  set(TANGERE_PC_REQUIRES "eigen3")
+else()
+  set(TANGERE_PC_REQUIRES "eigen3 qhull_r")
+endif()
+# Relative, so that an install tree can be moved.
+file(RELATIVE_PATH TANGERE_PC_TO_PREFIX
+  /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/tangere.pc.in package/tangere.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tangere.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE docs/third_party.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET tangere_cli)
+  install(TARGETS tangere_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collision/box_pairs.hpp"
+
+#include "collision/kernels/box_box.hpp"
+#include "collision/kernels/box_distance.hpp"
+#include "collision/kernels/convex_distance.hpp"
+
+namespace tangere::collision {
+
+namespace {
+
+using kernel::BoxAxis;
+using kernel::BoxPair;
+
+// A gap below this share of the boxes is left to the full test: the cached axis and the fifteen
+// axes must not disagree by rounding.
+constexpr Real kCachedGap = 1e-9;
+
+// Marks a PairCache whose index2 holds the point of box 2 that was nearest, in 32767ths of its half
+// extents. That is a start for the next search, and nothing depends on it being right.
+constexpr std::int16_t kNearestPointMark = 0x5b0;
+constexpr Real kNearestPointScale = 32767;
+
+/// Whether the axis that separated the boxes last time still does.
+bool cachedAxisSeparates(const PairInput& input) {
+  if (!input.cache) return false;
+  const Vec3& axis = input.cache->axis;
+  if (axis == Vec3{}) return false;
+  const Vec3& a = input.shape1.convex.size;
+  const Vec3& b = input.shape2.convex.size;
+  const Vec3 axis_W = input.X_W1.rotation * axis;
+  const Vec3 axis_B = transposeTimes(input.X_W2.rotation, axis_W);
+  using std::fabs;
+  const Real reach = (a.x * fabs(axis.x) + a.y * fabs(axis.y) + a.z * fabs(axis.z)) +
+                     (b.x * fabs(axis_B.x) + b.y * fabs(axis_B.y) + b.z * fabs(axis_B.z));
+  const Real apart = fabs(dot(axis_W, input.X_W2.translation - input.X_W1.translation));
+  return apart > reach * (1 + kCachedGap);
+}
+
+/// Box 1's axes of a BoxAxis, for the cache.
+void storeAxis(const PairInput& input, const BoxPair<Real>& pair, int index) {
+  if (!input.cache) return;
+  Vec3 axis{};
+  if (index < 3) {
+    axis[index] = 1;
+  } else if (index < 6) {
+    axis = {pair.r[0][index - 3], pair.r[1][index - 3], pair.r[2][index - 3]};
+  } else {
+    axis = kernel::edgeAxis(pair, (index - 6) / 3, (index - 6) % 3);
+    axis = axis * (1 / norm(axis));
+  }
+  input.cache->axis = axis;
+}
+
+/// The axis of least overlap, or nothing when the boxes are apart.
+bool findOverlap(const PairInput& input, BoxPair<Real>& pair, BoxAxis<Real>& axis) {
+  if (!kernel::boundingBallsOverlap(input.shape1.convex, input.X_W1, input.shape2.convex,
+                                    input.X_W2))
+    return false;
+  if (cachedAxisSeparates(input)) return false;
+  kernel::makeBoxPair(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, &pair);
+  if (kernel::findBoxAxis(pair, &axis)) return true;
+  storeAxis(input, pair, axis.index);
+  return false;
+}
+
+int collideBoxes(const PairInput& input, const CollisionOption& option, CollisionResult& result) {
+  BoxPair<Real> pair;
+  BoxAxis<Real> axis;
+  if (!findOverlap(input, pair, axis)) return 0;
+  ContactManifold& manifold = result.beginManifold();
+  if (option.maxNumContacts == 1) {
+    kernel::writeDeepestBoxPoint(pair, axis, input.X_W1, input.X_W2, &manifold.points[0]);
+    manifold.count = 1;
+    manifold.type = ContactType::Point;
+  } else {
+    kernel::writeBoxManifold(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, pair,
+                             axis, &manifold);
+    // The points come deepest first.
+    if (manifold.count > option.maxNumContacts) manifold.count = option.maxNumContacts;
+  }
+  result.commitManifold();
+  return manifold.count;
+}
+
+bool boxesOverlap(const PairInput& input) {
+  if (!kernel::boundingBallsOverlap(input.shape1.convex, input.X_W1, input.shape2.convex,
+                                    input.X_W2))
+    return false;
+  if (cachedAxisSeparates(input)) return false;
+  BoxPair<Real> pair;
+  kernel::makeBoxPair(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, &pair);
+  if (!input.cache) return kernel::boxesOverlap(pair);
+  BoxAxis<Real> axis;
+  if (kernel::findBoxAxis(pair, &axis)) return true;
+  storeAxis(input, pair, axis.index);
+  return false;
+}
+
+void writeOverlap(const PairInput& input, const BoxPair<Real>& pair, const BoxAxis<Real>& axis,
+                  const DistanceOption& option, DistanceResult& out) {
+  ContactPoint point;
+  kernel::writeDeepestBoxPoint(pair, axis, input.X_W1, input.X_W2, &point);
+  out.normal = point.normal;
+  out.feature1 = point.feature1;
+  out.feature2 = point.feature2;
+  if (!option.enableSigned) {
+    out.distance = 0;
+    out.point1 = out.point2 = point.position;
+    return;
+  }
+  out.distance = -axis.overlap;
+  out.point1 = point.position - point.normal * (Real(0.5) * axis.overlap);
+  out.point2 = point.position + point.normal * (Real(0.5) * axis.overlap);
+}
+
+/// The general search, for the few poses on which the special one does not close.
+void writeGeneralDistance(const PairInput& input, const DistanceOption& option,
+                          DistanceResult& out) {
+  const kernel::ConvexContact<Real> contact = kernel::convexDistance(
+      input.shape1.convex, input.shape2.convex, inverseTimes(input.X_W1, input.X_W2),
+      option.upperBound, option.enableSigned);
+  out.distance = contact.distance;
+  out.normal = input.X_W1.rotation * contact.normal;
+  out.point1 = input.X_W1 * contact.pointA;
+  out.point2 = input.X_W1 * contact.pointB;
+  out.status = contact.status;
+}
+
+void writeNearest(const PairInput& input, const BoxPair<Real>& pair,
+                  const kernel::BoxDistance<Real>& nearest, DistanceResult& out) {
+  out.distance = nearest.distance;
+  out.normal = input.X_W1.rotation * nearest.normal;
+  out.point1 = input.X_W1 * nearest.pointA;
+  out.point2 = input.X_W1 * nearest.pointB;
+  out.feature1 = nearest.featureA;
+  out.feature2 = nearest.featureB;
+  PairCache* cache = input.cache;
+  if (!cache) return;
+  cache->axis = nearest.normal;
+  cache->count = 0;
+  cache->index1[3] = kNearestPointMark;
+  for (int k = 0; k < 3; ++k) {
+    const Real share = nearest.q[k] / pair.b[k] * kNearestPointScale;
+    cache->index2[k] = static_cast<std::int16_t>(share + (share < 0 ? Real(-0.5) : Real(0.5)));
+  }
+}
+
+void distanceOfBoxes(const PairInput& input, const DistanceOption& option, DistanceResult& out) {
+  BoxPair<Real> pair;
+  kernel::makeBoxPair(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, &pair);
+  kernel::BoxDistance<Real> nearest;
+  const PairCache* cache = input.cache;
+  if (cache && cache->index1[3] == kNearestPointMark && cachedAxisSeparates(input)) {
+    Vec3 start{};
+    for (int k = 0; k < 3; ++k) start[k] = pair.b[k] * (cache->index2[k] / kNearestPointScale);
+    // Of many equally near points the usual start decides.
+    if (kernel::findBoxDistance(pair, start, &nearest) && nearest.isUnique) {
+      writeNearest(input, pair, nearest, out);
+      return;
+    }
+  }
+  BoxAxis<Real> axis;
+  if (kernel::findBoxAxis<true>(pair, &axis))
+    writeOverlap(input, pair, axis, option, out);
+  else if (kernel::findBoxDistance(pair, kernel::startOfBoxDistance(pair, axis.index), &nearest))
+    writeNearest(input, pair, nearest, out);
+  else
+    writeGeneralDistance(input, option, out);
+}
+
+}  // namespace
+
+PairFunctions boxPairFunctions(ShapeType type1, ShapeType type2) {
+  if (type1 != ShapeType::Box || type2 != ShapeType::Box) return {};
+  return {collideBoxes, boxesOverlap, distanceOfBoxes};
+}
+
+}  // namespace tangere::collision

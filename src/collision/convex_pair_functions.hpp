@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The query functions of convex pairs, templated on the two cores. Instantiated in the
+// convex_pairs*.cpp files, a few pairs each: every instance is a few thousand instructions.
+#pragma once
+
+#include "collision/kernels/convex_distance.hpp"
+#include "collision/kernels/convex_manifold.hpp"
+#include "collision/narrow_phase.hpp"
+
+namespace tangere::collision {
+
+/// Contact of two overlapping shapes, in the frame of shape 1, as a manifold in the world.
+inline int addConvexManifold(const PairInput& input, const Transform& X_12,
+                             const kernel::ConvexContact<Real>& contact,
+                             const CollisionOption& option, CollisionResult& result) {
+  ContactManifold& manifold = result.beginManifold();
+  int count = 0;
+  if (option.maxNumContacts == 1)
+    count = kernel::writeSinglePoint(contact, -1, -1, &manifold);
+  else
+    count = kernel::buildConvexManifold(input.shape1.convex, input.shape2.convex, X_12, contact,
+                                        &manifold);
+  if (count > option.maxNumContacts) manifold.count = count = option.maxNumContacts;
+  if (count == 0) {
+    result.discardManifold();
+    return 0;
+  }
+  kernel::transformManifold(input.X_W1, &manifold);
+  result.commitManifold();
+  if (contact.status != QueryStatus::Ok) result.raiseStatus(contact.status);
+  return count;
+}
+
+inline void writeConvexDistance(const PairInput& input, const kernel::ConvexContact<Real>& contact,
+                                DistanceResult& out) {
+  out.distance = contact.distance;
+  out.normal = input.X_W1.rotation * contact.normal;
+  out.point1 = input.X_W1 * contact.pointA;
+  out.point2 = input.X_W1 * contact.pointB;
+  out.status = contact.status;
+}
+
+template <int CA, int CB>
+struct ConvexPairQueries {
+  using Pair = kernel::MinkowskiPair<Real, CA, CB>;
+
+  static int collide(const PairInput& input, const CollisionOption& option,
+                     CollisionResult& result) {
+    const Transform X_12 = inverseTimes(input.X_W1, input.X_W2);
+    kernel::ConvexContact<Real> contact;
+    const Pair pair{input.shape1.convex, input.shape2.convex, X_12};
+    const bool mpr = option.algorithm == ConvexAlgorithm::Mpr;
+    if (!kernel::detail::convexCollide(pair, input.cache, mpr, &contact)) return 0;
+    return addConvexManifold(input, X_12, contact, option, result);
+  }
+
+  static bool overlap(const PairInput& input) {
+    const Transform X_12 = inverseTimes(input.X_W1, input.X_W2);
+    return kernel::detail::convexOverlap(Pair{input.shape1.convex, input.shape2.convex, X_12},
+                                         input.cache);
+  }
+
+  static void distance(const PairInput& input, const DistanceOption& option, DistanceResult& out) {
+    const Transform X_12 = inverseTimes(input.X_W1, input.X_W2);
+    const Pair pair{input.shape1.convex, input.shape2.convex, X_12};
+    const bool mpr = option.algorithm == ConvexAlgorithm::Mpr;
+    writeConvexDistance(input,
+                        kernel::detail::convexDistance(pair, option.upperBound, option.enableSigned,
+                                                       input.cache, mpr),
+                        out);
+  }
+
+  static PairFunctions functions() { return {collide, overlap, distance}; }
+};
+
+template <kernel::CoreType A, kernel::CoreType B>
+PairFunctions convexQueries() {
+  return ConvexPairQueries<static_cast<int>(A), static_cast<int>(B)>::functions();
+}
+
+// One file each.
+PairFunctions boxQueries(kernel::CoreType other);
+PairFunctions cylinderQueries(kernel::CoreType other);
+PairFunctions coneQueries(kernel::CoreType other);
+PairFunctions ellipsoidQueries(kernel::CoreType other);
+PairFunctions hullQueries();
+
+}  // namespace tangere::collision

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collision/height_field_pairs.hpp"
+
+#include "collision/mesh_distance.hpp"
+#include "collision/mesh_mesh.hpp"
+#include "collision/mesh_surface.hpp"
+#include "collision/mesh_traversal.hpp"
+#include "geometry/height_field_data.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tangere::collision {
+
+namespace {
+
+using geometry::HeightFieldData;
+
+/// The terrain as BallOnSurface and BodyOnSurface want it.
+struct TerrainSurface {
+  const HeightFieldData& field;
+
+  [[nodiscard]] Vec3 corner(int t, int k) const { return field.corner(t, k); }
+  [[nodiscard]] Vec3 normal(int t) const { return field.normal(t); }
+  [[nodiscard]] bool isSolid() const { return true; }
+  [[nodiscard]] bool hasSharpEdge(int t) const {
+    const Vec3 n = field.normal(t);
+    for (int k = 0; k < 3; ++k) {
+      const int s = field.across(t, k);
+      if (s < 0 || dot(n, field.normal(s)) <= geometry::kSharpCosine) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] int across(int t, int k) const { return field.across(t, k); }
+  bool acrossVertex(int t, int k, Vec3* v) const {
+    const int s = field.across(t, k);
+    if (s < 0) return false;
+    // Seen from a triangle of the other half, edges keep their place: 0 and 1 of one are 1 and 2,
+    // or 2 and 0, of the other; the far vertex is the one before the shared edge.
+    static constexpr int kFar[2][3] = {{0, 1, 2}, {1, 2, 0}};
+    *v = field.corner(s, kFar[t & 1][k]);
+    return true;
+  }
+  bool acrossNormal(int t, int k, Vec3* n) const {
+    const int s = field.across(t, k);
+    if (s < 0) return false;
+    *n = field.normal(s);
+    return true;
+  }
+  template <class Visit>
+  bool visitRing(int t, int k, const Visit& visit) const {
+    const int cell = t >> 1, j0 = cell / field.numCellsX(), i0 = cell % field.numCellsX();
+    const int i = (t & 1) == 0 ? (k == 0 ? i0 : i0 + 1) : (k == 1 ? i0 + 1 : i0);
+    const int j = (t & 1) == 0 ? (k == 2 ? j0 + 1 : j0) : (k == 0 ? j0 : j0 + 1);
+    static constexpr int kStep[6][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}, {0, -1}};
+    for (const auto& step : kStep) {
+      const int a = i + step[0], b = j + step[1];
+      if (a < 0 || b < 0 || a >= field.numX || b >= field.numY) continue;
+      if (!visit(field.vertex(a, b))) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] Vec3 outward(int t, TriangleFeature feature) const {
+    return geometry::terrainNormal(field, t, feature);
+  }
+};
+
+/// Box of the body in the frame of the terrain.
+Aabb boxInField(const ConvexView<Real>& view, const Transform& X_FC) {
+  if (view.core == CoreType::Point) {
+    Aabb box{X_FC.translation, X_FC.translation};
+    box.expand(view.radius);
+    return box;
+  }
+  return transformed(boxOf(view), X_FC);
+}
+
+/// Calls visit(triangle, a, b, c) for the triangles whose cells the box meets; stops when it
+/// returns true.
+template <class Visit>
+bool visitTriangles(const HeightFieldData& field, const Aabb& box, const Visit& visit) {
+  if (box.lower.z > field.extent.upper || box.upper.z < field.extent.lower) return false;
+  if (box.lower.x > field.sizeX / 2 || box.upper.x < -field.sizeX / 2 ||
+      box.lower.y > field.sizeY / 2 || box.upper.y < -field.sizeY / 2)
+    return false;
+  const int i0 = field.cellX(box.lower.x), i1 = field.cellX(box.upper.x);
+  const int j0 = field.cellY(box.lower.y), j1 = field.cellY(box.upper.y);
+  // The level of the pyramid on which the box covers a few blocks only; from there down.
+  int level = 0;
+  const int last = static_cast<int>(field.levels.size()) - 1;
+  while (level < last && ((i1 >> level) - (i0 >> level) > 1 || (j1 >> level) - (j0 >> level) > 1))
+    ++level;
+  struct Block {
+    int level, i, j;
+  } stack[64];
+  int size = 0;
+  for (int j = j1 >> level; j >= j0 >> level; --j)
+    for (int i = i1 >> level; i >= i0 >> level; --i) stack[size++] = {level, i, j};
+  while (size > 0) {
+    const Block b = stack[--size];
+    const HeightFieldData::Level& blocks = field.levels[b.level];
+    const HeightFieldData::Extent& e = blocks.blocks[b.j * blocks.numX + b.i];
+    if (e.lower > box.upper.z || e.upper < box.lower.z) continue;
+    if (b.level == 0) {
+      const Vec3 v00 = field.vertex(b.i, b.j), v10 = field.vertex(b.i + 1, b.j);
+      const Vec3 v01 = field.vertex(b.i, b.j + 1), v11 = field.vertex(b.i + 1, b.j + 1);
+      const int t = 2 * (b.j * field.numCellsX() + b.i);
+      if (visit(t, v00, v10, v11) || visit(t + 1, v00, v11, v01)) return true;
+      continue;
+    }
+    const int down = b.level - 1;
+    const HeightFieldData::Level& fine = field.levels[down];
+    for (int c = 3; c >= 0; --c) {
+      const int i = 2 * b.i + (c & 1), j = 2 * b.j + (c >> 1);
+      if (i >= fine.numX || j >= fine.numY) continue;
+      if (i < i0 >> down || i > i1 >> down || j < j0 >> down || j > j1 >> down) continue;
+      stack[size++] = {down, i, j};
+    }
+  }
+  return false;
+}
+
+/// Straight up is the way out for what is wholly under the surface.
+SurfaceContact contactBelow(const HeightFieldData& field, const ConvexView<Real>& view,
+                            const Transform& X_FC) {
+  const SignedDistance way = geometry::signedDistanceToTerrain(field, X_FC * view.center);
+  const Vec3 n_C = transposeTimes(X_FC.rotation, way.normal);
+  int index;
+  const Vec3 deepest = X_FC * (kernel::supportCore(view, -n_C, &index) - n_C * view.radius);
+  SurfaceContact contact;
+  contact.normal = way.normal;
+  contact.depth = std::fmax(dot(way.normal, way.closest - deepest), Real(0));
+  contact.position = deepest + way.normal * (Real(0.5) * contact.depth);
+  contact.triangle =
+      geometry::closestOnTerrain(field, X_FC * view.center, std::numeric_limits<Real>::infinity())
+          .triangle;
+  return contact;
+}
+
+bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
+                    const Transform& X_FC, std::vector<SurfaceContact>& out) {
+  const TerrainSurface surface{field};
+  const Aabb box = boxInField(view, X_FC);
+  bool touched = false;
+  const auto feed = [](auto& body) {
+    return [&body](int t, const Vec3& a, const Vec3& b, const Vec3& c) {
+      body.addTriangle(t, a, b, c);
+      return false;
+    };
+  };
+  if (view.core == CoreType::Point) {
+    BallOnSurface body(surface, X_FC * view.center, view.radius, out);
+    visitTriangles(field, box, feed(body));
+    touched = body.finish();
+  } else {
+    if (box.lower.z > field.extent.upper) return false;
+    BodyOnSurface body(surface, view, X_FC, out);
+    visitTriangles(field, box, feed(body));
+    touched = body.finish();
+  }
+  if (touched) return true;
+  if (!geometry::isBelow(field, X_FC * view.center)) return false;
+  out.push_back(contactBelow(field, view, X_FC));
+  return true;
+}
+
+int collideConvexField(const PairInput& in, const CollisionOption& option,
+                       CollisionResult& result) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const HeightFieldData& field = *in.shape2.heightField;
+  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
+  if ((X_FC * view.center).z - view.boundingRadius > field.extent.upper) return 0;
+  std::vector<SurfaceContact>& contacts = contactScratch();
+  if (!gatherContacts(field, view, X_FC, contacts)) return 0;
+  return addManifolds(contacts, {in.X_W2, false, view.boundingRadius}, option, result);
+}
+
+bool overlapConvexField(const PairInput& in) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const HeightFieldData& field = *in.shape2.heightField;
+  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
+  const Vec3 center = X_FC * view.center;
+  if (center.z - view.boundingRadius > field.extent.upper) return false;
+  // Under the surface already: no triangle needs a look.
+  if (geometry::isBelow(field, center)) return true;
+  const Aabb box = boxInField(view, X_FC);
+  if (view.core == CoreType::Point) {
+    const Real r2 = view.radius * view.radius;
+    return visitTriangles(field, box, [&](int, const Vec3& a, const Vec3& b, const Vec3& c) {
+      return squaredNorm(center - kernel::closestOnTriangle(center, a, b, c).point) <= r2;
+    });
+  }
+  const Transform X_CF = inverse(X_FC);
+  if (view.core == CoreType::Box && view.radius == 0)
+    return visitTriangles(field, box, [&](int, const Vec3& a, const Vec3& b, const Vec3& c) {
+      return kernel::overlapTriangleBox(X_CF * a, X_CF * b, X_CF * c, view.size);
+    });
+  kernel::ConvexHint<Real> hint;
+  return visitTriangles(field, box, [&](int, const Vec3& a, const Vec3& b, const Vec3& c) {
+    const Vec3 v[3] = {a, b, c};
+    return kernel::convexOverlap(view, triangleView(v), X_CF, &hint);
+  });
+}
+
+void distanceConvexField(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const HeightFieldData& field = *in.shape2.heightField;
+  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
+  if (overlapConvexField(in)) {
+    std::vector<SurfaceContact>& contacts = contactScratch();
+    if (gatherContacts(field, view, X_FC, contacts) && !contacts.empty()) {
+      const auto separates = [&](const Vec3& move) {
+        const Transform moved{in.X_W1.rotation, in.X_W1.translation + in.X_W2.rotation * move};
+        return !overlapConvexField({in.shape1, moved, in.shape2, in.X_W2, nullptr});
+      };
+      writePenetration(contacts, {in.X_W2, false, view.boundingRadius}, option, separates, out);
+      return;
+    }
+  }
+  const NearestTriangle nearest =
+      nearestTriangle(field.surfaceMesh(), view, X_FC, option.upperBound);
+  if (!nearest.found && !nearest.touching) {
+    writeBeyond(in.X_W1 * view.center, in.X_W2.translation, option.upperBound, out);
+    return;
+  }
+  out.distance = nearest.found ? nearest.distance : 0;
+  out.normal = in.X_W2.rotation * (nearest.found ? nearest.normal : field.normal(nearest.triangle));
+  out.point2 = in.X_W2 * (nearest.found ? nearest.onSurface : field.corner(nearest.triangle, 0));
+  out.point1 = out.point2 + out.normal * out.distance;
+  out.feature2 = nearest.triangle;
+}
+
+int collideMeshField(const PairInput& in, const CollisionOption& option, CollisionResult& result) {
+  const MeshBody mesh{*in.shape1.mesh};
+  const MeshBody terrain{in.shape2.heightField->surfaceMesh(), in.shape2.heightField};
+  return collideMeshes({mesh, in.X_W1, terrain, in.X_W2}, option, result);
+}
+
+bool overlapMeshField(const PairInput& in) {
+  const MeshBody mesh{*in.shape1.mesh};
+  const MeshBody terrain{in.shape2.heightField->surfaceMesh(), in.shape2.heightField};
+  return overlapMeshes({mesh, in.X_W1, terrain, in.X_W2});
+}
+
+void distanceMeshField(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
+  const MeshBody mesh{*in.shape1.mesh};
+  const MeshBody terrain{in.shape2.heightField->surfaceMesh(), in.shape2.heightField};
+  distanceMeshes({mesh, in.X_W1, terrain, in.X_W2}, option, out);
+}
+
+}  // namespace
+
+PairFunctions heightFieldPairFunctions(ShapeType type1, ShapeType type2) {
+  if (type2 != ShapeType::HeightField) return {};
+  if (type1 == ShapeType::Mesh) return {collideMeshField, overlapMeshField, distanceMeshField};
+  const bool convex = type1 <= ShapeType::Ellipsoid || type1 == ShapeType::Convex;
+  if (!convex) return {};
+  return {collideConvexField, overlapConvexField, distanceConvexField};
+}
+
+}  // namespace tangere::collision

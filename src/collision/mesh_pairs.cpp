@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collision/mesh_pairs.hpp"
+
+#include "collision/mesh_distance.hpp"
+#include "collision/mesh_mesh.hpp"
+#include "collision/mesh_surface.hpp"
+#include "collision/mesh_traversal.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tangere::collision {
+
+namespace {
+
+using geometry::MeshData;
+using geometry::MeshPoint;
+
+// ---- What all convex bodies share -------------------------------------------------------------
+
+/// Far apart by bounding ball and box: the cheapest answer, and the most frequent one.
+bool isFar(const MeshData& mesh, const Vec3& center, Real radius) {
+  const Vec3 &lower = mesh.bounds.lower, &upper = mesh.bounds.upper;
+  const Real dx = larger(larger(lower.x - center.x, center.x - upper.x), Real(0));
+  const Real dy = larger(larger(lower.y - center.y, center.y - upper.y), Real(0));
+  const Real dz = larger(larger(lower.z - center.z, center.z - upper.z), Real(0));
+  const Real reach = radius * (1 + Real(1e-12));
+  return dx * dx + dy * dy + dz * dz > reach * reach;
+}
+
+/// The same for a box in the world, seen from it: its corners reach far beyond its faces.
+bool isFarFromBox(const MeshData& mesh, const Vec3& half, const Transform& X_WB,
+                  const Transform& X_WM) {
+  const Vec3 c = inverseTimes(X_WB, X_WM * mesh.center);
+  const Real x = std::fabs(c.x) - half.x, y = std::fabs(c.y) - half.y, z = std::fabs(c.z) - half.z;
+  const Real dx = x > 0 ? x : 0, dy = y > 0 ? y : 0, dz = z > 0 ? z : 0;
+  const Real reach = mesh.radius * (1 + Real(1e-12));
+  return dx * dx + dy * dy + dz * dz > reach * reach;
+}
+
+bool isBox(const ConvexView<Real>& view) { return view.core == CoreType::Box && view.radius == 0; }
+
+Vec3 supportOf(const ConvexView<Real>& view, const Vec3& direction) {
+  int index;
+  const Vec3 p = kernel::supportCore(view, direction, &index);
+  return view.radius > 0 ? p + direction * view.radius : p;
+}
+
+/// A body with no triangle on its surface is inside when one of its points is.
+bool containsCenter(const MeshData& mesh, const Vec3& center_M) {
+  if (!mesh.closed || !mesh.bounds.contains(center_M)) return false;
+  return geometry::isInside(mesh, center_M, geometry::closestOnMesh(mesh, center_M));
+}
+
+/// The way out for a body wholly inside: along the outward normal nearest to its centre.
+SurfaceContact contactInside(const MeshData& mesh, const ConvexView<Real>& view,
+                             const Transform& X_MC) {
+  const Vec3 center = X_MC * view.center;
+  const SignedDistance way = geometry::signedDistanceToMesh(mesh, center);
+  const Vec3 n_C = transposeTimes(X_MC.rotation, way.normal);
+  const Vec3 deepest = X_MC * supportOf(view, -n_C);
+  SurfaceContact contact;
+  contact.normal = way.normal;
+  contact.depth = std::fmax(dot(way.normal, way.closest - deepest), Real(0));
+  contact.position = deepest + way.normal * (Real(0.5) * contact.depth);
+  contact.triangle = geometry::closestOnMesh(mesh, center).triangle;
+  return contact;
+}
+
+bool isBall(const ConvexView<Real>& view) { return view.core == CoreType::Point; }
+
+/// All contacts, in the frame of the mesh. Returns whether they touch.
+bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_MC,
+                    std::vector<SurfaceContact>& out) {
+  const MeshSurface surface{mesh};
+  const std::vector<Vec3>& corners = mesh.corners;
+  const auto feed = [&](auto& body) {
+    return [&](int slot, int count) {
+      for (int s = slot; s < slot + count; ++s)
+        body.addTriangle(mesh.bvh.order[s], corners[3 * s], corners[3 * s + 1], corners[3 * s + 2]);
+    };
+  };
+  bool touched = false;
+  if (isBall(view)) {
+    const Vec3 center = X_MC * view.center;
+    BallOnSurface body(surface, center, view.radius, out);
+    visitLeaves(mesh.bvh, LocalBallCuller(mesh, center, view.radius), feed(body));
+    touched = body.finish();
+  } else {
+    BodyOnSurface body(surface, view, X_MC, out);
+    visitLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), feed(body));
+    touched = body.finish();
+  }
+  if (touched) return true;
+  if (!containsCenter(mesh, X_MC * view.center)) return false;
+  out.push_back(contactInside(mesh, view, X_MC));
+  return true;
+}
+
+SurfaceFrame frameOf(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_WM) {
+  return {X_WM, false, std::fmin(mesh.radius, view.boundingRadius)};
+}
+
+// ---- The table's functions --------------------------------------------------------------------
+
+int collideConvexMesh(const PairInput& in, const CollisionOption& option, CollisionResult& result) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const MeshData& mesh = *in.shape2.mesh;
+  if (isBox(view) && isFarFromBox(mesh, view.size, in.X_W1, in.X_W2)) return 0;
+  const Vec3 center = inverseTimes(in.X_W2, in.X_W1 * view.center);
+  if (isFar(mesh, center, view.boundingRadius)) return 0;
+  const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
+  std::vector<SurfaceContact>& contacts = contactScratch();
+  if (!gatherContacts(mesh, view, X_MC, contacts)) return 0;
+  return addManifolds(contacts, frameOf(mesh, view, in.X_W2), option, result);
+}
+
+bool overlapConvexMesh(const PairInput& in) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const MeshData& mesh = *in.shape2.mesh;
+  if (isBox(view) && isFarFromBox(mesh, view.size, in.X_W1, in.X_W2)) return false;
+  const Vec3 center = inverseTimes(in.X_W2, in.X_W1 * view.center);
+  if (isFar(mesh, center, view.boundingRadius)) return false;
+  const Vec3* const corners = mesh.corners.data();
+  bool touched = false;
+  if (isBall(view)) {
+    const Real r2 = view.radius * view.radius;
+    touched = findAmongLeaves(
+        mesh.bvh, BallCuller(mesh.bvh, center, view.radius), [&](int slot, int count) {
+          for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
+            if (squaredNorm(center - kernel::closestOnTriangle(center, v[0], v[1], v[2]).point) <=
+                r2)
+              return true;
+          return false;
+        });
+  } else {
+    const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
+    const Transform X_CM = inverse(X_MC);
+    const BoxCuller culler(mesh.bvh, boxOf(view), X_MC);
+    if (isBox(view)) {
+      touched = findAmongLeaves(mesh.bvh, culler, [&](int slot, int count) {
+        for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
+          if (kernel::overlapTriangleBox(X_CM * v[0], X_CM * v[1], X_CM * v[2], view.size))
+            return true;
+        return false;
+      });
+    } else {
+      kernel::ConvexHint<Real> hint;
+      touched = findAmongLeaves(mesh.bvh, culler, [&](int slot, int count) {
+        for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3) {
+          const ConvexView<Real> triangle = triangleView(v);
+          if (kernel::convexOverlap(view, triangle, X_CM, &hint)) return true;
+        }
+        return false;
+      });
+    }
+  }
+  return touched || containsCenter(mesh, center);
+}
+
+void distanceConvexMesh(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const MeshData& mesh = *in.shape2.mesh;
+  const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
+  const Vec3 center = X_MC * view.center;
+  NearestTriangle nearest;
+  if (isBall(view)) {
+    const MeshPoint point =
+        geometry::closestOnMesh(mesh, center, std::fmax(option.upperBound, Real(0)) + view.radius);
+    const Real d = std::sqrt(point.squaredDistance);
+    if (point.triangle >= 0 && d > view.radius && !geometry::isInside(mesh, center, point)) {
+      nearest.found = true;
+      nearest.triangle = point.triangle;
+      nearest.normal = (center - point.point) / d;
+      nearest.distance = d - view.radius;
+      nearest.onSurface = point.point;
+    } else {
+      nearest.touching = point.triangle >= 0;
+    }
+  } else {
+    nearest = nearestTriangle(mesh, view, X_MC, option.upperBound);
+    if (nearest.found && mesh.closed && mesh.bounds.contains(center) &&
+        containsCenter(mesh, center))
+      nearest.touching = true;
+  }
+  if (nearest.touching) {
+    std::vector<SurfaceContact>& contacts = contactScratch();
+    if (gatherContacts(mesh, view, X_MC, contacts)) {
+      const auto separates = [&](const Vec3& move) {
+        const Transform moved{in.X_W1.rotation, in.X_W1.translation + in.X_W2.rotation * move};
+        return !overlapConvexMesh({in.shape1, moved, in.shape2, in.X_W2, nullptr});
+      };
+      writePenetration(contacts, frameOf(mesh, view, in.X_W2), option, separates, out);
+      return;
+    }
+    // GJK and the closed forms may disagree by a rounding about touching.
+    nearest = nearestTriangle(mesh, view, X_MC, std::numeric_limits<Real>::infinity());
+    nearest.found = true;
+    nearest.distance = std::fmax(nearest.distance, Real(0));
+  }
+  if (nearest.found) {
+    out.distance = nearest.distance;
+    out.normal = in.X_W2.rotation * nearest.normal;
+    out.point2 = in.X_W2 * nearest.onSurface;
+    out.point1 = out.point2 + out.normal * out.distance;
+    out.feature2 = nearest.triangle;
+    return;
+  }
+  // Nothing within the bound: a lower bound just above it.
+  writeBeyond(in.X_W1 * view.center, in.X_W2 * mesh.center, option.upperBound, out);
+}
+
+// ---- Plane ------------------------------------------------------------------------------------
+
+/// Boxes of the tree that reach below a plane.
+class PlaneCuller {
+ public:
+  PlaneCuller(const Bvh& bvh, const Vec3& normal, Real offset) {
+    const Real o = (offset - dot(normal, bvh.center)) * bvh.inverseScale;
+    for (int k = 0; k < 3; ++k) n_[k] = splat(float(normal[k]));
+    offset_ = splat(float(std::fmin(std::fmax(o, Real(-1e6)), Real(1e6))) +
+                    Bvh::kUnitSlack * (4 + std::fabs(float(std::fmin(std::fabs(o), Real(1e6))))));
+  }
+  int test(const BvhNode& node, Float4& key) const {
+    key = min4(node.lower[0] * n_[0], node.upper[0] * n_[0]) +
+          min4(node.lower[1] * n_[1], node.upper[1] * n_[1]) +
+          min4(node.lower[2] * n_[2], node.upper[2] * n_[2]);
+    return maskOf(key <= offset_);
+  }
+
+ private:
+  Float4 n_[3], offset_;
+};
+
+/// The plane's normal and offset in the frame of the mesh: inside is normal . x <= offset.
+struct PlaneInMesh {
+  Vec3 normal;
+  Real offset;
+  PlaneInMesh(const PairInput& in) {
+    const Transform X_MP = inverseTimes(in.X_W2, in.X_W1);
+    normal = X_MP.rotation.col[2];
+    offset = dot(normal, X_MP.translation);
+  }
+};
+
+int collidePlaneMesh(const PairInput& in, const CollisionOption& option, CollisionResult& result) {
+  const MeshData& mesh = *in.shape2.mesh;
+  const PlaneInMesh plane(in);
+  if (dot(plane.normal, mesh.center) - mesh.radius > plane.offset) return 0;
+  std::vector<SurfaceContact>& contacts = contactScratch();
+  visitLeaves(mesh.bvh, PlaneCuller(mesh.bvh, plane.normal, plane.offset),
+              [&](int slot, int count) {
+                for (int i = 3 * slot; i < 3 * (slot + count); ++i) {
+                  const Vec3& p = mesh.corners[i];
+                  const Real depth = plane.offset - dot(plane.normal, p);
+                  if (depth < 0) continue;
+                  // The normal goes from the mesh into the plane's solid.
+                  contacts.push_back({p + plane.normal * (Real(0.5) * depth), -plane.normal, depth,
+                                      mesh.bvh.order[i / 3], kernel::faceFeature(0)});
+                }
+              });
+  return addManifolds(contacts, {in.X_W2, false, mesh.radius}, option, result);
+}
+
+bool overlapPlaneMesh(const PairInput& in) {
+  const MeshData& mesh = *in.shape2.mesh;
+  const PlaneInMesh plane(in);
+  if (dot(plane.normal, mesh.center) - mesh.radius > plane.offset) return false;
+  return dot(plane.normal, geometry::supportOfMesh(mesh, -plane.normal)) <= plane.offset;
+}
+
+void distancePlaneMesh(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
+  const MeshData& mesh = *in.shape2.mesh;
+  const PlaneInMesh plane(in);
+  const Vec3 lowest = geometry::supportOfMesh(mesh, -plane.normal);
+  out.distance = dot(plane.normal, lowest) - plane.offset;
+  out.normal = -in.X_W1.rotation.col[2];
+  out.point2 = in.X_W2 * lowest;
+  out.point1 = out.point2 + out.normal * out.distance;
+  if (out.distance < 0 && !option.enableSigned) {
+    out.distance = 0;
+    out.point1 = out.point2;
+  }
+}
+
+}  // namespace
+
+PairFunctions meshPairFunctions(ShapeType type1, ShapeType type2) {
+  if (type2 != ShapeType::Mesh) return {};
+  if (type1 == ShapeType::Mesh) return meshMeshFunctions();
+  if (type1 == ShapeType::Plane) return {collidePlaneMesh, overlapPlaneMesh, distancePlaneMesh};
+  return {collideConvexMesh, overlapConvexMesh, distanceConvexMesh};
+}
+
+}  // namespace tangere::collision

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collision/sphere_pairs.hpp"
+
+#include "collision/kernels/sphere_contact.hpp"
+#include "collision/pair_output.hpp"
+
+#include <limits>
+
+namespace tangere::collision {
+
+namespace {
+
+using kernel::CenterDistance;
+
+/// Signed distance of the sphere's centre from shape 2, or false beyond `limit`.
+template <ShapeType kType2>
+bool measureCenter(const PairInput& input, Real limit, CenterDistance<Real>* out) {
+  const kernel::ConvexView<Real>& view = input.shape2.convex;
+  const Mat3& R_W2 = input.X_W2.rotation;
+  const Vec3 offset = input.X_W1.translation - input.X_W2.translation;
+  if constexpr (kType2 == ShapeType::Sphere)
+    return kernel::centerToSphere(view.radius, offset, limit, out);
+  else if constexpr (kType2 == ShapeType::Box)
+    return kernel::centerToBox(view.size, R_W2, offset, limit, out);
+  else if constexpr (kType2 == ShapeType::Capsule)
+    return kernel::centerToCapsule(view.radius, view.size.z, R_W2, offset, limit, out);
+  else if constexpr (kType2 == ShapeType::Cylinder)
+    return kernel::centerToCylinder(view.size, R_W2, offset, limit, out);
+  else if constexpr (kType2 == ShapeType::Cone)
+    return kernel::centerToCone(view.size, R_W2, offset, limit, out);
+  else if constexpr (kType2 == ShapeType::Ellipsoid)
+    return kernel::centerToEllipsoid(view.size, R_W2, offset, limit, out);
+  else if constexpr (kType2 == ShapeType::Plane)
+    return kernel::centerToPlane(R_W2, offset, limit, out);
+  else
+    return kernel::centerToHull(*view.hull, view.boundingRadius, R_W2, offset, limit, out);
+}
+
+/// The closed forms cheap enough to look at the poses themselves.
+template <ShapeType kType2>
+constexpr bool kChecksPoses =
+    kType2 == ShapeType::Sphere || kType2 == ShapeType::Box || kType2 == ShapeType::Capsule ||
+    kType2 == ShapeType::Cylinder || kType2 == ShapeType::Plane;
+
+/// Whether the numbers that measureCenter() reads are finite.
+template <ShapeType kType2>
+bool readsFinite(const PairInput& input) {
+  const Vec3 offset = input.X_W1.translation - input.X_W2.translation;
+  const Mat3& R_W2 = input.X_W2.rotation;
+  const auto sum = [](const Vec3& v) { return v.x + v.y + v.z; };
+  Real all = sum(offset);
+  if constexpr (kType2 != ShapeType::Sphere) all += sum(R_W2.col[2]);
+  if constexpr (kType2 == ShapeType::Box || kType2 == ShapeType::Cylinder)
+    all += sum(R_W2.col[0]) + sum(R_W2.col[1]);
+  return all - all == 0;
+}
+
+// flatten: the small kernels keep their results in registers.
+template <ShapeType kType2>
+[[gnu::flatten]] int collideSphere(const PairInput& input, const CollisionOption&,
+                                   CollisionResult& result) {
+  const Real radius = input.shape1.convex.radius;
+  CenterDistance<Real> center;
+  if (!measureCenter<kType2>(input, radius, &center)) {
+    if constexpr (kChecksPoses<kType2>) return readsFinite<kType2>(input) ? 0 : kPoseNotFinite;
+    return 0;
+  }
+  return addPoint(input.X_W1.translation, center.normal, radius, center.distance,
+                  kernel::kNoFeature, center.feature, result);
+}
+
+template <ShapeType kType2>
+[[gnu::flatten]] bool overlapSphere(const PairInput& input) {
+  CenterDistance<Real> center;
+  return measureCenter<kType2>(input, input.shape1.convex.radius, &center);
+}
+
+template <ShapeType kType2>
+[[gnu::flatten]] void distanceSphere(const PairInput& input, const DistanceOption& option,
+                                     DistanceResult& result) {
+  CenterDistance<Real> center;
+  measureCenter<kType2>(input, std::numeric_limits<Real>::infinity(), &center);
+  writeDistance(input.X_W1.translation, center.normal, input.shape1.convex.radius, center.distance,
+                kernel::kNoFeature, center.feature, option, result);
+}
+
+template <ShapeType kType2>
+constexpr PairFunctions kFunctions{collideSphere<kType2>, overlapSphere<kType2>,
+                                   distanceSphere<kType2>, kChecksPoses<kType2>};
+
+}  // namespace
+
+PairFunctions spherePairFunctions(ShapeType type1, ShapeType type2) {
+  if (type1 != ShapeType::Sphere) return {};
+  switch (type2) {
+    case ShapeType::Sphere:
+      return kFunctions<ShapeType::Sphere>;
+    case ShapeType::Box:
+      return kFunctions<ShapeType::Box>;
+    case ShapeType::Capsule:
+      return kFunctions<ShapeType::Capsule>;
+    case ShapeType::Cylinder:
+      return kFunctions<ShapeType::Cylinder>;
+    case ShapeType::Cone:
+      return kFunctions<ShapeType::Cone>;
+    case ShapeType::Ellipsoid:
+      return kFunctions<ShapeType::Ellipsoid>;
+    case ShapeType::Plane:
+      return kFunctions<ShapeType::Plane>;
+    case ShapeType::Convex:
+      return kFunctions<ShapeType::Convex>;
+    default:
+      return {};
+  }
+}
+
+}  // namespace tangere::collision

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collision/convex_pairs.hpp"
+
+#include <tangere/collision.hpp>
+
+#include "collision/golden_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace tangere {
+namespace {
+
+using test::GoldenCase;
+using test::GoldenCases;
+
+const GoldenCases& golden() {
+  static const GoldenCases cases(TANGERE_TEST_DATA "/golden/collision");
+  return cases;
+}
+
+std::unique_ptr<Shape> makeShape(const test::GoldenShape& golden) {
+  const kernel::ConvexView<double>& v = golden.view;
+  switch (v.core) {
+    case kernel::CoreType::Point:
+      return std::make_unique<Sphere>(v.radius);
+    case kernel::CoreType::Segment:
+      return std::make_unique<Capsule>(v.radius, v.size.z);
+    case kernel::CoreType::Box:
+      return std::make_unique<Box>(v.size);
+    case kernel::CoreType::Cylinder:
+      return std::make_unique<Cylinder>(v.size.x, v.size.z);
+    case kernel::CoreType::Cone:
+      return std::make_unique<Cone>(v.size.x, v.size.z);
+    case kernel::CoreType::Ellipsoid:
+      return std::make_unique<Ellipsoid>(v.size);
+    default: {
+      std::vector<Vec3> points;
+      for (int i = 0; i < v.hull->numVertices; ++i) points.push_back(v.hull->vertex(i));
+      return std::make_unique<Convex>(points);
+    }
+  }
+}
+
+/// A world answer as judge() wants it: in the frame of shape 1.
+kernel::ConvexContact<double> inFrame1(const GoldenCase& g, const DistanceResult& r) {
+  kernel::ConvexContact<double> c;
+  c.distance = r.distance;
+  c.normal = transposeTimes(g.X_W1.rotation, r.normal);
+  c.pointA = inverseTimes(g.X_W1, r.point1);
+  c.pointB = inverseTimes(g.X_W1, r.point2);
+  c.status = r.status;
+  return c;
+}
+
+bool isOwnPair(const GoldenCase& g) {
+  const auto own = [](const test::GoldenShape& s) {
+    return s.kind != "sphere" && s.kind != "capsule";
+  };
+  return own(g.shape1) && own(g.shape2);
+}
+
+TEST(ConvexPairFunctions, CoverTheFamilyAndNothingElse) {
+  const ShapeType own[] = {ShapeType::Box, ShapeType::Cylinder, ShapeType::Cone,
+                           ShapeType::Ellipsoid, ShapeType::Convex};
+  int pairs = 0;
+  for (int i = 0; i < kNumShapeTypes; ++i) {
+    for (int j = i; j < kNumShapeTypes; ++j) {
+      const ShapeType type1 = ShapeType(i), type2 = ShapeType(j);
+      bool expected1 = false, expected2 = false;
+      for (const ShapeType type : own) {
+        expected1 = expected1 || type == type1;
+        expected2 = expected2 || type == type2;
+      }
+      const collision::PairFunctions f = collision::convexPairFunctions(type1, type2);
+      EXPECT_EQ(f.collide != nullptr, expected1 && expected2);
+      EXPECT_EQ(f.overlap != nullptr, expected1 && expected2);
+      EXPECT_EQ(f.distance != nullptr, expected1 && expected2);
+      pairs += f.collide != nullptr;
+    }
+  }
+  EXPECT_EQ(pairs, 15);
+}
+
+/// Distance, overlap and contact of every golden case with one algorithm.
+void checkGolden(ConvexAlgorithm algorithm) {
+  int checked = 0;
+  for (const GoldenCase& g : golden().cases()) {
+    if (algorithm == ConvexAlgorithm::Auto && !isOwnPair(g))
+      continue;  // other families' closed forms
+    const std::unique_ptr<Shape> shape1 = makeShape(g.shape1), shape2 = makeShape(g.shape2);
+    const std::string name = std::to_string(g.id) + " " + g.category + " " + g.pair();
+    const double tolerance = g.isCurved() ? 1e-6 : 1e-9;
+
+    DistanceOption distanceOption;
+    distanceOption.algorithm = algorithm;
+    const DistanceResult d = distance(*shape1, g.X_W1, *shape2, g.X_W2, distanceOption);
+    EXPECT_EQ(d.status, QueryStatus::Ok) << name;
+    EXPECT_LT(judge(g, inFrame1(g, d)).worst(), tolerance) << name;
+    ++checked;
+
+    if (std::fabs(g.distance) <= 1e-6 * g.scale) continue;
+    if (algorithm == ConvexAlgorithm::Auto) {
+      EXPECT_EQ(overlap(*shape1, g.X_W1, *shape2, g.X_W2), g.distance < 0) << name;
+    }
+    CollisionResult result;
+    CollisionOption option = CollisionOption::fullContacts();
+    option.algorithm = algorithm;
+    const int count = collide(*shape1, g.X_W1, *shape2, g.X_W2, option, result);
+    EXPECT_EQ(count > 0, g.distance < 0) << name;
+    EXPECT_EQ(result.numContacts(), count) << name;
+    if (count == 0) continue;
+    // The deepest point has the depth of the golden answer, along a normal as good as its.
+    const double den = std::max(-g.distance, g.scale);
+    EXPECT_NEAR(result.manifolds()[0].depth(), -g.distance, tolerance * den) << name;
+    const Vec3 n = transposeTimes(g.X_W1.rotation, result.contact(0).normal);
+    const double gap = test::gapAlong(g.shape1.view, g.shape2.view, g.relativePose(), n);
+    EXPECT_NEAR(gap, g.distance, tolerance * den) << name;
+
+    option.maxNumContacts = 1;
+    result.clear();
+    EXPECT_EQ(collide(*shape1, g.X_W1, *shape2, g.X_W2, option, result), 1) << name;
+    EXPECT_NEAR(result.contact(0).depth, -g.distance, tolerance * den) << name;
+
+    option = CollisionOption::binaryCheck();
+    option.algorithm = algorithm;
+    result.clear();
+    EXPECT_EQ(collide(*shape1, g.X_W1, *shape2, g.X_W2, option, result), 1) << name;
+    EXPECT_TRUE(result.isCollision()) << name;
+    EXPECT_EQ(result.numContacts(), 0) << name;
+  }
+  EXPECT_EQ(checked, algorithm == ConvexAlgorithm::Auto ? 870 : 1624);
+}
+
+TEST(ConvexPairs, GoldenCasesWithTheInlinedPairs) { checkGolden(ConvexAlgorithm::Auto); }
+TEST(ConvexPairs, GoldenCasesWithGjkForEveryPair) { checkGolden(ConvexAlgorithm::Gjk); }
+TEST(ConvexPairs, GoldenCasesWithMprForEveryPair) { checkGolden(ConvexAlgorithm::Mpr); }
+
+TEST(ConvexPairs, ACacheOfAnotherPairChangesNothing) {
+  PairCache cache;  // carried through all cases: always the wrong one
+  for (const GoldenCase& g : golden().cases()) {
+    if (!isOwnPair(g)) continue;
+    const std::unique_ptr<Shape> shape1 = makeShape(g.shape1), shape2 = makeShape(g.shape2);
+    const double cold = distance(*shape1, g.X_W1, *shape2, g.X_W2).distance;
+    const double warm = distance(*shape1, g.X_W1, *shape2, g.X_W2, {}, &cache).distance;
+    EXPECT_NEAR(cold, warm, (g.isCurved() ? 1e-6 : 1e-12) * std::max(g.scale, std::fabs(cold)))
+        << g.id << " " << g.pair();
+    if (std::fabs(g.distance) > 1e-6 * g.scale) {
+      EXPECT_EQ(overlap(*shape1, g.X_W1, *shape2, g.X_W2, &cache), g.distance < 0) << g.id;
+    }
+    CollisionResult result;
+    const int count = collide(*shape1, g.X_W1, *shape2, g.X_W2, {}, result, &cache);
+    if (std::fabs(g.distance) > 1e-6 * g.scale) {
+      EXPECT_EQ(count > 0, g.distance < 0) << g.id << " " << g.pair();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tangere
