@@ -54,7 +54,7 @@ std::string findProgram(const std::string& name) {
   std::string rest = path != nullptr ? path : "";
   while (!rest.empty()) {
     const std::size_t colon = rest.find(':');
-    const std::string file = rest.substr(0, colon) + "/" + name;
+    std::string file = rest.substr(0, colon) + "/" + name;
     if (access(file.c_str(), X_OK) == 0) return file;
     rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
   }

@@ -8,6 +8,7 @@
 #include <tangere/error.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 
 namespace tangere::cli {
@@ -105,4 +106,11 @@ int run(int argc, char** argv) {
 
 }  // namespace tangere::cli
 
-int main(int argc, char** argv) { return tangere::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tangere::cli::run(argc, argv);
+  } catch (...) {
+    std::fputs("tangere: out of memory or a failure of the system\n", stderr);
+    return tangere::cli::kResourceLimit;
+  }
+}

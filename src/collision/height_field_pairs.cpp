@@ -24,12 +24,27 @@ struct TerrainSurface {
   [[nodiscard]] Vec3 normal(int t) const { return field.normal(t); }
   [[nodiscard]] bool isSolid() const { return true; }
   [[nodiscard]] bool hasSharpEdge(int t) const {
-    const Vec3 n = field.normal(t);
+    const Vec3 n = slope(t);
     for (int k = 0; k < 3; ++k) {
       const int s = field.across(t, k);
-      if (s < 0 || dot(n, field.normal(s)) <= geometry::kSharpCosine) return true;
+      if (s < 0) return true;
+      const Vec3 m = slope(s);
+      // Both point up: their product is positive where the edge is not sharp.
+      const Real c = dot(n, m);
+      if (!(c > 0) || c * c <= geometry::kSharpCosine * geometry::kSharpCosine * squaredNorm(n) *
+                                   squaredNorm(m))
+        return true;
     }
     return false;
+  }
+  /// Along the normal, with z = 1.
+  [[nodiscard]] Vec3 slope(int t) const {
+    const int cell = t >> 1, j = cell / field.numCellsX(), i = cell % field.numCellsX();
+    const Real* const h = &field.heights[j * field.numX + i];
+    const Real h00 = h[0], h10 = h[1], h01 = h[field.numX], h11 = h[field.numX + 1];
+    const bool lower = (t & 1) == 0;
+    return {((lower ? h00 - h10 : h01 - h11)) / field.stepX,
+            ((lower ? h10 - h11 : h00 - h01)) / field.stepY, 1};
   }
   [[nodiscard]] int across(int t, int k) const { return field.across(t, k); }
   bool acrossVertex(int t, int k, Vec3* v) const {

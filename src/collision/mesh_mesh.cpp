@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
 
 namespace tangere::collision {
 
@@ -30,7 +32,9 @@ struct UnitBox {
 class OtherTree {
  public:
   /// X is the pose of the other mesh in the frame of this one.
-  OtherTree(const Bvh& own, const Bvh& other, const Transform& X) {
+  OtherTree(const MeshData& ownMesh, const MeshData& otherMesh, const Transform& X)
+      : nodes_(ownMesh.bvh.nodes.data()), facing_(ownMesh.nodeFacing().data()) {
+    const Bvh &own = ownMesh.bvh, &other = otherMesh.bvh;
     ratio_ = float(other.scale * own.inverseScale);
     const Vec3 origin = own.toUnit(X * other.center);
     slack_ = 4 * Bvh::kUnitSlack * (1 + float(geometry::maxAbs(origin)) + 2 * ratio_);
@@ -87,6 +91,11 @@ class OtherTree {
       const Float4 r = absAxis_[j][0] * g[0] + absAxis_[j][1] * g[1] + absAxis_[j][2] * g[2];
       least = min4(least, half_[j] + r - abs4(s));
     }
+    // Most boxes that pass are thin slabs across their mean normal.
+    const geometry::NodeFacing& facing = facing_[&node - nodes_];
+    Float4 height, reach;
+    seenAlong(facing, height, reach);
+    least = min4(least, min4(facing.upper - height + reach, height + reach - facing.lower));
     key = -least;
     return maskOf(least >= splat(-slack_));
   }
@@ -120,6 +129,10 @@ class OtherTree {
       own = own + gap * gap;
     }
     Float4 bound = sqrt4(max4(sum, own));
+    const geometry::NodeFacing& facing = facing_[&node - nodes_];
+    Float4 height, across;
+    seenAlong(facing, height, across);
+    bound = max4(bound, max4(height - across - facing.upper, facing.lower - height - across));
     if (hasDirection_) {
       float low = 0;
       for (int k = 0; k < 3; ++k)
@@ -133,6 +146,17 @@ class OtherTree {
   }
 
  private:
+  /// Height of the set box's centre along the mean normals, and how far the box reaches from it.
+  void seenAlong(const geometry::NodeFacing& facing, Float4& height, Float4& reach) const {
+    const Float4* const a = facing.axis;
+    height = a[0] * center_[0] + a[1] * center_[1] + a[2] * center_[2];
+    reach = splat(0);
+    for (int j = 0; j < 3; ++j)
+      reach = reach + half_[j] * abs4(a[0] * axis_[j][0] + a[1] * axis_[j][1] + a[2] * axis_[j][2]);
+  }
+
+  const BvhNode* nodes_;
+  const geometry::NodeFacing* facing_;
   float ratio_, slack_;
   float origin_[3], r_[3][3];
   Float4 axis_[3][3], absAxis_[3][3];
@@ -162,7 +186,7 @@ float sizeOf(const UnitBox& box) { return box.half[0] + box.half[1] + box.half[2
 class DualTraversal {
  public:
   DualTraversal(const MeshData& a, const MeshData& b, const Transform& X_AB)
-      : a_(a), b_(b), seen_{{a.bvh, b.bvh, X_AB}, {b.bvh, a.bvh, inverse(X_AB)}} {
+      : a_(a), b_(b), seen_{{a, b, X_AB}, {b, a, inverse(X_AB)}} {
     ratio_ = float(b.bvh.scale * a.bvh.inverseScale);
   }
 
@@ -294,17 +318,17 @@ struct Crossing {
 /// leaves are told apart by boxes and planes at once.
 class TriangleBlock {
  public:
-  /// `corners` in the frame of the second mesh; `seen` takes them to the first tree's coordinates.
-  TriangleBlock(const Bvh& second, const OtherTree& seen, const Vec3* corners, int count)
-      : slack_(seen.slack()) {
+  /// `corners` are unit coordinates of the second tree, nine per triangle; `seen` takes them to
+  /// those of the first.
+  TriangleBlock(const OtherTree& seen, const float* corners, int count) : slack_(seen.slack()) {
+    constexpr float kFar = 1e9f;  // where a missing triangle is
     for (int k = 0; k < 3; ++k) {
-      Float4 x, y, z;
-      for (int j = 0; j < 4; ++j) {
-        // A missing triangle is far away.
-        const Vec3 p = j < count ? second.toUnit(corners[3 * j + k]) : Vec3{1e9, 1e9, 1e9};
-        x[j] = float(p.x);
-        y[j] = float(p.y);
-        z[j] = float(p.z);
+      Float4 x = splat(kFar), y = x, z = x;
+      for (int j = 0; j < count; ++j) {
+        const float* const p = corners + 9 * j + 3 * k;
+        x[j] = p[0];
+        y[j] = p[1];
+        z[j] = p[2];
       }
       seen.transform(x, y, z, &x_[k], &y_[k], &z_[k]);
     }
@@ -315,12 +339,11 @@ class TriangleBlock {
     upper_[1] = max4(y_[0], max4(y_[1], y_[2]));
     upper_[2] = max4(z_[0], max4(z_[1], z_[2]));
   }
-  /// Bit j: triangle j may meet the triangle u.
-  [[nodiscard]] int mayMeet(const Bvh& bvh, const Vec3* u) const {
-    const Vec3 a = bvh.toUnit(u[0]), b = bvh.toUnit(u[1]), c = bvh.toUnit(u[2]);
-    const float ax = float(a.x), ay = float(a.y), az = float(a.z);
-    const float bx = float(b.x), by = float(b.y), bz = float(b.z);
-    const float cx = float(c.x), cy = float(c.y), cz = float(c.z);
+  /// Bit j: triangle j may meet the triangle u, given in unit coordinates of the first tree.
+  [[nodiscard]] int mayMeet(const float* u) const {
+    const float ax = u[0], ay = u[1], az = u[2];
+    const float bx = u[3], by = u[4], bz = u[5];
+    const float cx = u[6], cy = u[7], cz = u[8];
     const float s = slack_;
     const auto low = [s](float p, float q, float r) { return std::min(p, std::min(q, r)) - s; };
     const auto high = [s](float p, float q, float r) { return std::max(p, std::max(q, r)) + s; };
@@ -364,12 +387,14 @@ bool findCrossings(const MeshData& a, const MeshData& b, const Transform& X_AB, 
   DualTraversal both(a, b, X_AB);
   const Real tolerance =
       Real(1e-14) * (std::fmin(a.radius, b.radius) + norm(X_AB * b.center - a.center));
+  const float* const unitA = a.unitCorners().data();
+  const float* const unitB = b.unitCorners().data();
   return both.visitOverlaps(ordered, [&](int slotA, int countA, int slotB, int countB) {
-    const TriangleBlock block(b.bvh, both.seenFromFirst(), &b.corners[3 * slotB], countB);
+    const TriangleBlock block(both.seenFromFirst(), unitB + 9 * slotB, countB);
     for (int i = slotA; i < slotA + countA; ++i) {
-      const Vec3* u = &a.corners[3 * i];
-      int mask = block.mayMeet(a.bvh, u);
+      int mask = block.mayMeet(unitA + 9 * i);
       if (mask == 0) continue;
+      const Vec3* const u = &a.corners[3 * i];
       const int ta = a.bvh.order[i];
       for (int j = 0; mask != 0; ++j, mask >>= 1) {
         if ((mask & 1) == 0) continue;
@@ -728,8 +753,30 @@ bool gatherContacts(const MeshBodyPair& pair, const Transform& X_12,
   return false;
 }
 
-SurfaceFrame frameOf(const MeshBodyPair& pair) {
-  return {pair.X_W1, true, std::fmin(pair.body1.mesh.radius, pair.body2.mesh.radius)};
+SurfaceFrame frameOf(const MeshBodyPair& pair, bool surfaceIsFirst) {
+  return {pair.X_W1, surfaceIsFirst, std::fmin(pair.body1.mesh.radius, pair.body2.mesh.radius)};
+}
+
+/// Whether the bodies had better change places: an order that comes from the bodies themselves, so
+/// that both orders of the arguments give the same contacts.
+bool isReversed(const MeshBodyPair& pair) {
+  const MeshBody &a = pair.body1, &b = pair.body2;
+  if ((a.terrain != nullptr) != (b.terrain != nullptr)) return a.terrain != nullptr;
+  if (a.mesh.numTriangles() != b.mesh.numTriangles())
+    return a.mesh.numTriangles() > b.mesh.numTriangles();
+  if (a.mesh.radius != b.mesh.radius) return a.mesh.radius > b.mesh.radius;
+  for (int k = 0; k < 3; ++k)
+    if (a.mesh.center[k] != b.mesh.center[k]) return a.mesh.center[k] > b.mesh.center[k];
+  // Twins: where they are decides.
+  const Vec3 p = inverseTimes(pair.X_W1, pair.X_W2.translation);
+  const Vec3 q = inverseTimes(pair.X_W2, pair.X_W1.translation);
+  for (int k = 0; k < 3; ++k)
+    if (p[k] != q[k]) return p[k] > q[k];
+  return false;
+}
+
+MeshBodyPair reversed(const MeshBodyPair& pair) {
+  return {pair.body2, pair.X_W2, pair.body1, pair.X_W1};
 }
 
 }  // namespace
@@ -743,8 +790,10 @@ int collideMeshes(const MeshBodyPair& pair, const CollisionOption& option,
                   CollisionResult& result) {
   if (isFar(pair)) return 0;
   std::vector<SurfaceContact>& contacts = contactScratch();
-  if (!gatherContacts(pair, inverseTimes(pair.X_W1, pair.X_W2), contacts)) return 0;
-  return addManifolds(contacts, frameOf(pair), option, result);
+  const bool swapped = isReversed(pair);
+  const MeshBodyPair ordered = swapped ? reversed(pair) : pair;
+  if (!gatherContacts(ordered, inverseTimes(ordered.X_W1, ordered.X_W2), contacts)) return 0;
+  return addManifolds(contacts, frameOf(ordered, !swapped), option, result);
 }
 
 bool overlapMeshes(const MeshBodyPair& pair) {
@@ -768,14 +817,21 @@ struct NearestPair {
 /// A pair of points by going to and fro between the surfaces: a good guess, and often the answer.
 NearestPair guessNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, Real bound) {
   NearestPair best{bound};
-  Vec3 p = a.center;
-  for (int round = 0; round < 4; ++round) {
-    const geometry::MeshPoint onB = geometry::closestOnMesh(b, inverseTimes(X_AB, p));
+  Vec3 p = geometry::supportOfMesh(a, X_AB * b.center - a.center);
+  constexpr int kMaxRounds = 6;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    // From the second round on the way there is known not to be longer than the last way back.
+    const Real within = best.triangleA < 0 ? std::numeric_limits<Real>::infinity()
+                                           : best.distance * (1 + Real(1e-12));
+    const geometry::MeshPoint onB = geometry::closestOnMesh(b, inverseTimes(X_AB, p), within);
+    if (onB.triangle < 0) break;
     const Vec3 q = X_AB * onB.point;
-    const geometry::MeshPoint onA = geometry::closestOnMesh(a, q);
+    const geometry::MeshPoint onA =
+        geometry::closestOnMesh(a, q, std::sqrt(onB.squaredDistance) * (1 + Real(1e-12)));
+    if (onA.triangle < 0) break;
     const Real d = std::sqrt(onA.squaredDistance);
     if (!(d < best.distance)) break;
-    const bool settled = best.distance - d < Real(1e-3) * d;
+    const bool settled = best.distance - d < Real(1e-4) * d;
     best = {d, onA.point, q, onA.triangle, onB.triangle};
     if (settled) break;
     p = onA.point;
@@ -825,40 +881,72 @@ bool gatherReach(const MeshData& mesh, const Vec3& direction, Real limit, std::s
   return true;
 }
 
+/// Compares triangles of A that reach far along n with triangles of B that reach far against it.
+/// `shiftB` is what turns a reach of B into a height along n.
+void compareReaches(const MeshData& a, const MeshData& b, const Transform& X_AB,
+                    std::span<const Reach> nearA, std::span<const Reach> nearB, Real shiftB,
+                    NearestPair& best) {
+  for (const Reach& rb : nearB) {
+    const Real low = shiftB - rb.value;
+    Vec3 v[3];
+    bool moved = false;
+    for (const Reach& ra : nearA) {
+      if (low - ra.value >= best.distance) continue;
+      if (!moved)
+        for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * rb.slot + k];
+      moved = true;
+      Vec3 p, q;
+      const Real bound2 = best.distance * best.distance;
+      const Vec3* const u = &a.corners[3 * ra.slot];
+      if (kernel::areFarApart(u, v, bound2)) continue;
+      const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
+      if (d2 < bound2) best = {std::sqrt(d2), p, q, a.bvh.order[ra.slot], b.bvh.order[rb.slot]};
+    }
+  }
+}
+
+/// The few that reach farthest, to the front.
+std::span<const Reach> farthest(std::vector<Reach>& list) {
+  constexpr std::size_t kFew = 8;
+  const std::size_t few = std::min(kFew, list.size());
+  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(few), list.end(),
+                    [](const Reach& x, const Reach& y) {
+                      return x.value != y.value ? x.value > y.value : x.slot < y.slot;
+                    });
+  return {list.data(), few};
+}
+
 /// Meshes that a plane separates: only triangles near that plane can be nearer than the guess, and
 /// along its normal each triangle tells how near exactly. Returns false when there is no such plane
 /// or too many triangles are near it.
 bool refineAcrossPlane(const MeshData& a, const MeshData& b, const Transform& X_AB,
                        NearestPair& best) {
-  if (!(best.distance > 0)) return false;
-  const Vec3 n = (best.onB - best.onA) / best.distance;  // from A to B
-  const Vec3 n_B = transposeTimes(X_AB.rotation, n);
-  const Real topA = dot(n, geometry::supportOfMesh(a, n));
-  const Real lowB = dot(n, X_AB * geometry::supportOfMesh(b, -n_B));
-  if (!(lowB > topA)) return false;
-  constexpr std::size_t kMost = 2000;
+  constexpr std::size_t kMost = 3000, kMostPairs = 20000;
+  constexpr int kMaxTurns = 6;
   thread_local std::vector<Reach> nearA, nearB;
-  nearA.clear();
-  nearB.clear();
-  const Real shiftB = dot(n, X_AB.translation);
-  if (!gatherReach(a, n, lowB - best.distance, kMost, nearA) ||
-      !gatherReach(b, -n_B, shiftB - (topA + best.distance), kMost, nearB))
-    return false;
-  if (nearA.size() * nearB.size() > 40000) return false;
-  for (const Reach& rb : nearB) {
-    const Real low = shiftB - rb.value;  // of this triangle, along n
-    if (low - topA >= best.distance) continue;
-    Vec3 v[3];
-    for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * rb.slot + k];
-    for (const Reach& ra : nearA) {
-      if (low - ra.value >= best.distance) continue;
-      Vec3 p, q;
-      const Real bound2 = best.distance * best.distance;
-      const Real d2 = kernel::squaredDistanceTriangles(&a.corners[3 * ra.slot], v, bound2, &p, &q);
-      if (d2 < bound2) best = {std::sqrt(d2), p, q, a.bvh.order[ra.slot], b.bvh.order[rb.slot]};
+  for (int turn = 0; turn < kMaxTurns; ++turn) {
+    if (!(best.distance > 0)) return false;
+    const Vec3 n = (best.onB - best.onA) / best.distance;  // from A to B
+    const Vec3 n_B = transposeTimes(X_AB.rotation, n);
+    const Real shiftB = dot(n, X_AB.translation);
+    const Real topA = dot(n, geometry::supportOfMesh(a, n));
+    const Real lowB = shiftB + dot(n_B, geometry::supportOfMesh(b, -n_B));
+    if (!(lowB > topA)) return false;
+    nearA.clear();
+    nearB.clear();
+    if (!gatherReach(a, n, lowB - best.distance, kMost, nearA) ||
+        !gatherReach(b, -n_B, shiftB - (topA + best.distance), kMost, nearB))
+      return false;
+    if (nearA.size() * nearB.size() <= kMostPairs) {
+      compareReaches(a, b, X_AB, nearA, nearB, shiftB, best);
+      return true;
     }
+    // A better pair among the foremost turns the plane and leaves fewer of both.
+    const Real before = best.distance;
+    compareReaches(a, b, X_AB, farthest(nearA), farthest(nearB), shiftB, best);
+    if (!(best.distance < before)) return false;
   }
-  return true;
+  return false;
 }
 
 /// The general search: both trees at once. `best` holds the guess.
@@ -885,8 +973,9 @@ void searchNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, 
         if (low - top[i] >= best.distance) continue;
         Vec3 p, q;
         const Real bound2 = best.distance * best.distance;
-        const Real d2 =
-            kernel::squaredDistanceTriangles(&a.corners[3 * (slotA + i)], v, bound2, &p, &q);
+        const Vec3* const u = &a.corners[3 * (slotA + i)];
+        if (kernel::areFarApart(u, v, bound2)) continue;
+        const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
         if (!(d2 < bound2)) continue;
         best = {std::sqrt(d2), p, q, a.bvh.order[slotA + i], b.bvh.order[j]};
       }
@@ -903,12 +992,10 @@ void writePenetrationOf(const MeshBodyPair& pair, const Transform& X_12,
     const Transform moved{pair.X_W2.rotation, pair.X_W2.translation + pair.X_W1.rotation * move};
     return !overlapMeshes({pair.body1, pair.X_W1, pair.body2, moved});
   };
-  writePenetration(contacts, frameOf(pair), option, separates, out);
+  writePenetration(contacts, frameOf(pair, true), option, separates, out);
 }
 
-}  // namespace
-
-void distanceMeshes(const MeshBodyPair& pair, const DistanceOption& option, DistanceResult& out) {
+void distanceOrdered(const MeshBodyPair& pair, const DistanceOption& option, DistanceResult& out) {
   const MeshData &a = pair.body1.mesh, &b = pair.body2.mesh;
   const Transform X_AB = inverseTimes(pair.X_W1, pair.X_W2);
   const Real bound = std::fmax(option.upperBound, Real(0));
@@ -932,6 +1019,19 @@ void distanceMeshes(const MeshBodyPair& pair, const DistanceOption& option, Dist
   out.point2 = out.point1 - out.normal * best.distance;
   out.feature1 = best.triangleA;
   out.feature2 = best.triangleB;
+}
+
+}  // namespace
+
+void distanceMeshes(const MeshBodyPair& pair, const DistanceOption& option, DistanceResult& out) {
+  if (!isReversed(pair)) {
+    distanceOrdered(pair, option, out);
+    return;
+  }
+  distanceOrdered(reversed(pair), option, out);
+  out.normal = -out.normal;
+  std::swap(out.point1, out.point2);
+  std::swap(out.feature1, out.feature2);
 }
 
 namespace {

@@ -345,11 +345,11 @@ class BodyOnSurface {
     }
     const Vec3 n_S = ownNormal(t, v_S[0]);
     const Vec3 n = transposeTimes(X_SC_.rotation, n_S);
-    const bool sharp = surface_.hasSharpEdge(t);
-    if (numCutting == 0 && !sharp && addWithin(t, v, n, face, lowest, overlap)) return;
     Vec3* const polygon = polygon_;
     const int count = clip(v, cutting, numCutting, polygon);
     if (count == 0) return;
+    const bool sharp = surface_.hasSharpEdge(t);
+    if (numCutting == 0 && !sharp && addWithin(t, v, n, face, lowest, overlap)) return;
     touched_ = true;
     Vec3 middle = polygon[0];
     for (int i = 1; i < count; ++i) middle += polygon[i];
@@ -541,20 +541,24 @@ class BodyOnSurface {
     prism.slop = Real(1e-9) * view_.boundingRadius;
     const std::size_t before = out_.size();
 
-    const Real reach = kernel::kReachInDepths<Real> * depth + prism.slop;
-    const kernel::SupportKey<Real> key =
-        kernel::findSupportKey(view_, -n, reach, kernel::kMaxIncidentSlope<Real>);
-    if (key.kind == kernel::SupportKind::Vertex) {
-      const Vec3 p = lowest - v[0];
-      if (prism.holds(dot(prism.e0, p), dot(prism.e1, p)))
-        addBelow(t, prism, dot(prism.e0, p), dot(prism.e1, p), dot(n, p), key.feature);
-    } else {
-      kernel::SupportFeature<Real> feature;
-      kernel::fillSupportFeature(view_, key, -n, &feature);
-      if (key.kind == kernel::SupportKind::Segment)
-        clipSegment(t, prism, feature, key.feature);
-      else
-        clipFace(t, prism, feature, key.feature);
+    const Vec3 p = lowest - v[0];
+    const bool above = prism.holds(dot(prism.e0, p), dot(prism.e1, p));
+    // What a box or a hull has over the triangle is on the faces found under it; its lowest feature
+    // is needed where that is its lowest vertex.
+    if (above || !flat_) {
+      const Real reach = kernel::kReachInDepths<Real> * depth + prism.slop;
+      const kernel::SupportKey<Real> key =
+          kernel::findSupportKey(view_, -n, reach, kernel::kMaxIncidentSlope<Real>);
+      if (key.kind == kernel::SupportKind::Vertex) {
+        if (above) addBelow(t, prism, dot(prism.e0, p), dot(prism.e1, p), dot(n, p), key.feature);
+      } else {
+        kernel::SupportFeature<Real> feature;
+        kernel::fillSupportFeature(view_, key, -n, &feature);
+        if (key.kind == kernel::SupportKind::Segment)
+          clipSegment(t, prism, feature, key.feature);
+        else
+          clipFace(t, prism, feature, key.feature);
+      }
     }
     if (out_.size() == before && inside) addUnder(t, prism, *inside);
     Real deepest = -1;

@@ -105,7 +105,7 @@ class LocalBallCuller {
  public:
   LocalBallCuller(const geometry::MeshData& mesh, const Vec3& center, Real radius)
       : ball_(mesh.bvh, center, radius),
-        cones_(mesh.normalCones().data()),
+        facing_(mesh.nodeFacing().data()),
         nodes_(mesh.bvh.nodes.data()) {
     const Vec3 u = mesh.bvh.toUnit(center);
     for (int k = 0; k < 3; ++k) center_[k] = splat(float(u[k]));
@@ -113,7 +113,7 @@ class LocalBallCuller {
   int test(const BvhNode& node, Float4& key) const {
     const int mask = ball_.test(node, key);
     if (mask == 0) return 0;
-    const geometry::NormalCones& cone = cones_[&node - nodes_];
+    const geometry::NodeFacing& cone = facing_[&node - nodes_];
     const Float4 half = splat(0.5f);
     Float4 d[3];
     Float4 size2 = splat(0), distance2 = splat(0), along = splat(0);
@@ -136,7 +136,7 @@ class LocalBallCuller {
 
  private:
   BallCuller ball_;
-  const geometry::NormalCones* cones_;
+  const geometry::NodeFacing* facing_;
   const BvhNode* nodes_;
   Float4 center_[3];
 };

@@ -89,13 +89,17 @@ struct Bvh {
   /// A primitive for build(), from its box.
   [[nodiscard]] BvhPrimitive primitive(const Vec3& lower, const Vec3& upper, int index) const {
     const Vec3 a = toUnit(lower), b = toUnit(upper);
-    BvhPrimitive out;
+    return primitive(Float4{float(a.x), float(a.y), float(a.z), 0},
+                     Float4{float(b.x), float(b.y), float(b.z), 0}, index);
+  }
+  /// The same from unit coordinates that were rounded to nearest.
+  [[nodiscard]] static BvhPrimitive primitive(Float4 lower, Float4 upper, int index) {
     constexpr float r = 1.2e-7f;  // one ulp of 1
-    float bits;
+    BvhPrimitive out{lower - r, upper + r};
     const std::int32_t i = index;
+    float bits;
     std::memcpy(&bits, &i, sizeof bits);
-    out.lower = Float4{float(a.x) - r, float(a.y) - r, float(a.z) - r, bits};
-    out.upper = Float4{float(b.x) + r, float(b.y) + r, float(b.z) + r, 0.0f};
+    out.lower[3] = bits;
     return out;
   }
   /// Binned surface area heuristic on the longest axis. Reorders `primitives`.

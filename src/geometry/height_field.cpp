@@ -168,8 +168,7 @@ Aabb boxOf(const HeightFieldData& field, const Block& b) {
 /// Goes down the pyramid, smallest key first. key(box) is a lower bound of what visit(triangle)
 /// can find; blocks above limit() are left out.
 template <class Key, class Limit, class Visit>
-void descend(const HeightFieldData& field, const Key& key, const Limit& limit,
-             const Visit& visit) {
+void descend(const HeightFieldData& field, const Key& key, const Limit& limit, const Visit& visit) {
   struct Entry {
     Real key;
     Block block;
@@ -219,8 +218,8 @@ TerrainPoint closestOnTerrain(const HeightFieldData& field, const Vec3& p, Real 
       },
       [&] { return best.squaredDistance; },
       [&](int t) {
-        const kernel::TrianglePoint<Real> q =
-            kernel::closestOnTriangle(p, field.corner(t, 0), field.corner(t, 1), field.corner(t, 2));
+        const kernel::TrianglePoint<Real> q = kernel::closestOnTriangle(
+            p, field.corner(t, 0), field.corner(t, 1), field.corner(t, 2));
         const Real d2 = squaredNorm(p - q.point);
         if (d2 < best.squaredDistance || (d2 == best.squaredDistance && t < best.triangle))
           best = {d2, q.point, t, q.feature};
@@ -238,8 +237,10 @@ Vec3 terrainNormal(const HeightFieldData& field, int triangle, TriangleFeature f
   }
   // The fan of a vertex: at most two triangles of each cell around it.
   const Vec3 v = field.corner(triangle, static_cast<int>(feature));
-  const int i = static_cast<int>(std::floor((v.x + Real(0.5) * field.sizeX) / field.stepX + Real(0.5)));
-  const int j = static_cast<int>(std::floor((v.y + Real(0.5) * field.sizeY) / field.stepY + Real(0.5)));
+  const int i =
+      static_cast<int>(std::floor((v.x + Real(0.5) * field.sizeX) / field.stepX + Real(0.5)));
+  const int j =
+      static_cast<int>(std::floor((v.y + Real(0.5) * field.sizeY) / field.stepY + Real(0.5)));
   Vec3 sum{};
   for (int cj = j - 1; cj <= j; ++cj)
     for (int ci = i - 1; ci <= i; ++ci) {
@@ -262,8 +263,7 @@ bool isBelow(const HeightFieldData& field, const Vec3& p) {
 }
 
 SignedDistance signedDistanceToTerrain(const HeightFieldData& field, const Vec3& p) {
-  const TerrainPoint closest =
-      closestOnTerrain(field, p, std::numeric_limits<Real>::infinity());
+  const TerrainPoint closest = closestOnTerrain(field, p, std::numeric_limits<Real>::infinity());
   const bool below = isBelow(field, p);
   const Real length = std::sqrt(closest.squaredDistance);
   SignedDistance out{.distance = below ? -length : length, .closest = closest.point, .normal = {}};
@@ -320,10 +320,8 @@ std::optional<RayHit> rayCastTerrain(const HeightFieldData& field, const Ray& ra
   Vec3 normal = field.normal(hit);
   if (dot(normal, direction) > 0) normal = -normal;
   const Real t = (last + line.shift) / scale;
-  return RayHit{.t = t > 0 ? t : 0,
-                .position = origin + direction * last,
-                .normal = normal,
-                .feature = hit};
+  return RayHit{
+      .t = t > 0 ? t : 0, .position = origin + direction * last, .normal = normal, .feature = hit};
 }
 
 Vec3 supportOfTerrain(const HeightFieldData& field, const Vec3& direction) {

@@ -75,8 +75,12 @@ struct HeightFieldData : FlatShape {
   /// Whether (x, y) is over the grid, and the height there.
   bool heightAt(Real px, Real py, Real* height) const;
   /// The cell along one axis that holds a coordinate, kept on the grid.
-  [[nodiscard]] int cellX(Real px) const { return clampCell((px + Real(0.5) * sizeX) / stepX, numCellsX()); }
-  [[nodiscard]] int cellY(Real py) const { return clampCell((py + Real(0.5) * sizeY) / stepY, numCellsY()); }
+  [[nodiscard]] int cellX(Real px) const {
+    return clampCell((px + Real(0.5) * sizeX) / stepX, numCellsX());
+  }
+  [[nodiscard]] int cellY(Real py) const {
+    return clampCell((py + Real(0.5) * sizeY) / stepY, numCellsY());
+  }
 
   /// The surface as an open mesh, built when it is first asked for.
   [[nodiscard]] const MeshData& surfaceMesh() const;

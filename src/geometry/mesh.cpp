@@ -42,8 +42,9 @@ MassProperties Mesh::massProperties(Real density) const {
   geometry::requireDensity(density);
   TANGERE_REQUIRE(data.closed, "an open mesh has no volume, and no mass properties",
                   data.numTriangles());
-  TANGERE_REQUIRE(data.volume.volume > 0, "mesh encloses no volume [m^3]", data.volume.volume);
-  return data.volume.massProperties(density);
+  const geometry::VolumeIntegrals integrals = data.integrals();
+  TANGERE_REQUIRE(integrals.volume > 0, "mesh encloses no volume [m^3]", integrals.volume);
+  return integrals.massProperties(density);
 }
 
 std::optional<RayHit> Mesh::rayCast(const Ray& ray) const {

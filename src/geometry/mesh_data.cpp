@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tangere::geometry {
@@ -23,7 +24,7 @@ MeshData::MeshData(std::span<const Vec3> inputVertices, std::span<const Triangle
   }
   vertices.assign(inputVertices.begin(), inputVertices.end());
   takeTriangles(inputTriangles);
-  if (closed) integrate();
+  if (closed) turnOutward();
   buildTree();
 
   type = ShapeType::Mesh;
@@ -39,14 +40,14 @@ void MeshData::takeTriangles(std::span<const Triangle> input) {
   std::vector<int> kept(input.size(), -1);
   for (std::size_t i = 0; i < input.size(); ++i) {
     const Triangle& t = input[i];
-    const bool inRange =
-        t[0] >= 0 && t[0] < n && t[1] >= 0 && t[1] < n && t[2] >= 0 && t[2] < n;
+    const bool inRange = t[0] >= 0 && t[0] < n && t[1] >= 0 && t[1] < n && t[2] >= 0 && t[2] < n;
     TANGERE_REQUIRE(inRange, "mesh triangle has an index out of range", i, t[0], t[1], t[2], n);
     const Vec3& a = vertices[t[0]];
     const Vec3 ab = vertices[t[1]] - a, ac = vertices[t[2]] - a;
     const Vec3 normal = cross(ab, ac);
     const Real area2 = squaredNorm(normal);
-    const Real longest2 = std::fmax(squaredNorm(ab), squaredNorm(ac));
+    const Real ab2 = squaredNorm(ab), ac2 = squaredNorm(ac);
+    const Real longest2 = ab2 > ac2 ? ab2 : ac2;
     // Thinner than a part in 1e12 of its length a triangle has no direction. The square of a tiny
     // area may underflow: lengths are at least some 1e-70 m here.
     if (!(area2 > Real(1e-24) * longest2 * longest2) || !(area2 > Real(1e-280))) {
@@ -60,13 +61,18 @@ void MeshData::takeTriangles(std::span<const Triangle> input) {
   TANGERE_REQUIRE(!triangles.empty(), "mesh has no triangle with an area", input.size());
   connect(input, kept);
 
+  // Vertices that no triangle uses have no part in anything.
+  std::vector<char> used(vertices.size(), 0);
+  for (const Triangle& t : triangles) used[t[0]] = used[t[1]] = used[t[2]] = 1;
   bounds = {vertices[triangles[0][0]], vertices[triangles[0][0]]};
-  for (const Triangle& t : triangles)
-    for (const int v : t) bounds.merge(vertices[v]);
+  for (std::size_t v = 0; v < vertices.size(); ++v)
+    if (used[v]) bounds.merge(vertices[v]);
   center = bounds.center();
   Real r2 = 0;
-  for (const Triangle& t : triangles)
-    for (const int v : t) r2 = std::fmax(r2, squaredNorm(vertices[v] - center));
+  for (std::size_t v = 0; v < vertices.size(); ++v) {
+    const Real d2 = used[v] ? squaredNorm(vertices[v] - center) : 0;
+    r2 = d2 > r2 ? d2 : r2;
+  }
   radius = std::sqrt(r2) * (1 + Real(1e-15));
 }
 
@@ -118,9 +124,9 @@ void MeshData::connect(std::span<const Triangle> all, std::span<const int> kept)
       if (u <= v) continue;
       int begin = start[v], end = start[v + 1];
       if (!sorted.empty() && sorted[v]) {
-        const auto lower = std::lower_bound(
-            rising.begin() + begin, rising.begin() + end, u,
-            [](const Rising& a, int value) { return a.upper < value; });
+        const auto lower =
+            std::lower_bound(rising.begin() + begin, rising.begin() + end, u,
+                             [](const Rising& a, int value) { return a.upper < value; });
         begin = static_cast<int>(lower - rising.begin());
         int stop = begin;
         while (stop < end && rising[stop].upper == u) ++stop;
@@ -166,16 +172,14 @@ void MeshData::connect(std::span<const Triangle> all, std::span<const int> kept)
   hasPseudonormals = closed && complete;
 }
 
-void MeshData::integrate() {
-  volume.origin = center;
-  for (const Triangle& t : triangles)
-    volume.addTriangle(vertices[t[0]], vertices[t[1]], vertices[t[2]]);
-  if (volume.volume >= 0) return;
+void MeshData::turnOutward() {
+  Real sixVolumes = 0;
+  for (const Triangle& t : triangles) {
+    const Vec3 a = vertices[t[0]] - center;
+    sixVolumes += dot(a, cross(vertices[t[1]] - center, vertices[t[2]] - center));
+  }
+  if (sixVolumes >= 0) return;
   flipped = true;
-  volume.volume = -volume.volume;
-  volume.first = -volume.first;
-  volume.second = -volume.second;
-  volume.mixed = -volume.mixed;
   for (int t = 0; t < numTriangles(); ++t) {
     std::swap(triangles[t][1], triangles[t][2]);
     normals[t] = -normals[t];
@@ -189,15 +193,27 @@ void MeshData::integrate() {
     if (h >= 0 && h % 3 != 1) h += h % 3 == 0 ? 2 : -2;
 }
 
+VolumeIntegrals MeshData::integrals() const {
+  VolumeIntegrals volume;
+  volume.origin = center;
+  for (const Triangle& t : triangles)
+    volume.addTriangle(vertices[t[0]], vertices[t[1]], vertices[t[2]]);
+  return volume;
+}
+
 void MeshData::buildTree() {
   bvh.setFrame(bounds);
   std::vector<BvhPrimitive> primitives(triangles.size());
-  for (int t = 0; t < numTriangles(); ++t) {
-    const Vec3 &a = corner(t, 0), &b = corner(t, 1), &c = corner(t, 2);
-    Aabb box{a, a};
-    box.merge(b);
-    box.merge(c);
-    primitives[t] = bvh.primitive(box.lower, box.upper, t);
+  {
+    std::vector<Float4> unit(vertices.size());
+    for (std::size_t v = 0; v < vertices.size(); ++v) {
+      const Vec3 u = bvh.toUnit(vertices[v]);
+      unit[v] = Float4{float(u.x), float(u.y), float(u.z), 0};
+    }
+    for (int t = 0; t < numTriangles(); ++t) {
+      const Float4 a = unit[triangles[t][0]], b = unit[triangles[t][1]], c = unit[triangles[t][2]];
+      primitives[t] = Bvh::primitive(min4(a, min4(b, c)), max4(a, max4(b, c)), t);
+    }
   }
   bvh.build(primitives);
   corners.resize(3 * triangles.size());
@@ -205,69 +221,94 @@ void MeshData::buildTree() {
     for (int k = 0; k < 3; ++k) corners[3 * s + k] = corner(bvh.order[s], k);
 }
 
-const std::vector<NormalCones>& MeshData::normalCones() const {
-  std::call_once(cones_once_, [this] { cones_ = makeNormalCones(); });
-  return cones_;
+const std::vector<NodeFacing>& MeshData::nodeFacing() const {
+  std::call_once(facing_once_, [this] {
+    facing_ = makeNodeFacing();
+    unit_corners_.reserve(3 * corners.size());
+    for (const Vec3& corner : corners) {
+      const Vec3 u = bvh.toUnit(corner);
+      unit_corners_.insert(unit_corners_.end(), {float(u.x), float(u.y), float(u.z)});
+    }
+  });
+  return facing_;
 }
 
-std::vector<NormalCones> MeshData::makeNormalCones() const {
+const std::vector<float>& MeshData::unitCorners() const {
+  (void)nodeFacing();
+  return unit_corners_;
+}
+
+std::vector<NodeFacing> MeshData::makeNodeFacing() const {
   // How far normals at a vertex are from their mean; a rim takes part in every direction.
   std::vector<Vec3> mean(vertices.size());
   std::vector<Real> least(vertices.size(), 1);
   for (int t = 0; t < numTriangles(); ++t)
     for (int k = 0; k < 3; ++k) {
       mean[triangles[t][k]] += normals[t];
-      if (opposite[3 * t + k] < 0)
-        least[triangles[t][k]] = least[triangles[t][(k + 1) % 3]] = -1;
+      if (opposite[3 * t + k] < 0) least[triangles[t][k]] = least[triangles[t][(k + 1) % 3]] = -1;
     }
   for (Vec3& m : mean) {
     const Real length = norm(m);
     m = length > 0 ? m / length : Vec3{};
   }
+  const auto smaller = [](Real a, Real b) { return a < b ? a : b; };
+  const auto larger = [](Real a, Real b) { return a > b ? a : b; };
   for (int t = 0; t < numTriangles(); ++t)
-    for (const int v : triangles[t]) least[v] = std::fmin(least[v], dot(mean[v], normals[t]));
+    for (const int v : triangles[t]) least[v] = smaller(least[v], dot(mean[v], normals[t]));
 
-  // Around the slots of each node, from the leaves up: the builder puts children behind parents.
   constexpr Real kPi = 3.14159265358979;
-  struct Cone {
-    Vec3 axis;
-    Real angle;
+  struct Facing {
+    Vec3 axis{0, 0, 1};
+    Real lower = -4, upper = 4;  // beyond all unit coordinates
+    Real angle = kPi;
   };
-  const auto around = [&](int begin, int end) -> Cone {
+  const auto around = [&](int begin, int end) {
+    Facing out;
     Vec3 sum{};
     for (int s = begin; s < end; ++s) sum += normals[bvh.order[s]];
     const Real length = norm(sum);
-    if (!(length > 0)) return {{0, 0, 1}, kPi};
-    const Vec3 axis = sum / length;
-    Real angle = 0;
+    if (!(length > 0)) return out;
+    out.axis = sum / length;
+    Real lower = std::numeric_limits<Real>::infinity(), upper = -lower;
+    Real toMean = 1, fromMean = 1;
     for (int s = begin; s < end; ++s)
-      for (const int v : triangles[bvh.order[s]]) {
-        if (least[v] < Real(-0.5)) return {axis, kPi};
-        const Real toMean = core::acos(std::fmax(Real(-1), std::fmin(Real(1), dot(axis, mean[v]))));
-        angle = std::fmax(angle, toMean + core::acos(std::fmin(least[v], Real(1))));
+      for (int k = 0; k < 3; ++k) {
+        const int v = triangles[bvh.order[s]][k];
+        const Real height = dot(out.axis, corners[3 * s + k] - bvh.center);
+        lower = smaller(lower, height);
+        upper = larger(upper, height);
+        toMean = smaller(toMean, dot(out.axis, mean[v]));
+        fromMean = smaller(fromMean, least[v]);
       }
-    return {axis, std::fmin(angle, kPi)};
+    constexpr Real kRound = 4 * Real(Bvh::kUnitSlack);
+    out.lower = lower * bvh.inverseScale - kRound;
+    out.upper = upper * bvh.inverseScale + kRound;
+    if (fromMean > 0 && toMean > 0) out.angle = core::acos(toMean) + core::acos(fromMean);
+    return out;
   };
-  std::vector<NormalCones> out(bvh.nodes.size());
+  // From the leaves up: the builder puts children behind their parents.
+  std::vector<NodeFacing> out(bvh.nodes.size());
   std::vector<std::pair<int, int>> slots(bvh.nodes.size());
   for (int n = static_cast<int>(bvh.nodes.size()) - 1; n >= 0; --n) {
     const BvhNode& node = bvh.nodes[n];
     int begin = static_cast<int>(bvh.order.size()), end = 0;
     for (int i = 0; i < 4; ++i) {
-      Cone cone{{0, 0, 1}, kPi};
+      Facing facing;
       if (node.count[i] >= 0) {
         const int first = node.count[i] > 0 ? node.child[i] : slots[node.child[i]].first;
         const int last =
             node.count[i] > 0 ? node.child[i] + node.count[i] : slots[node.child[i]].second;
         begin = std::min(begin, first);
         end = std::max(end, last);
-        // Wide cones cull nothing: not worth the sums higher up.
-        if (last - first <= 4096) cone = around(first, last);
+        // So many triangles face everywhere: not worth the sums.
+        if (last - first <= 4096) facing = around(first, last);
       }
-      const bool all = cone.angle >= kPi / 2;
-      for (int k = 0; k < 3; ++k) out[n].axis[k][i] = float(cone.axis[k]);
-      out[n].cosine[i] = all ? -1 : float(core::cos(cone.angle));
-      out[n].sine[i] = all ? 0 : float(core::sin(cone.angle));
+      const bool all = !(facing.angle < kPi / 2);
+      for (int k = 0; k < 3; ++k) out[n].axis[k][i] = float(facing.axis[k]);
+      out[n].lower[i] = float(facing.lower);
+      out[n].upper[i] = float(facing.upper);
+      out[n].cosine[i] = all ? -1 : float(core::cos(facing.angle));
+      out[n].sine[i] = all ? 0 : float(core::sin(facing.angle));
     }
     slots[n] = {begin, end};
   }

@@ -14,11 +14,14 @@
 
 namespace tangere::geometry {
 
-/// Cones around the normals of each child of a node of the tree, and of the triangles next to it:
-/// where a point is nearest locally, the direction to it is in one. `cosine` -1: any direction.
-struct alignas(64) NormalCones {
+/// How the triangles of each child of a node lie: the direction of their mean normal, the slab
+/// across it that holds them (unit coordinates), and the cone that holds their normals and those of
+/// the triangles next to them. Where a point is nearest locally, the direction to it is in that
+/// cone. `cosine` -1: any direction.
+struct alignas(64) NodeFacing {
   Float4 axis[3];
-  Float4 cosine, sine;  ///< of the half angle
+  Float4 lower, upper;  ///< axis . x
+  Float4 cosine, sine;  ///< of the half angle of the cone
 };
 
 struct MeshData : FlatShape {
@@ -36,11 +39,10 @@ struct MeshData : FlatShape {
   Aabb bounds;
   Vec3 center{};
   Real radius = 0;  ///< of the ball about `center` around all vertices
-  VolumeIntegrals volume;  ///< closed meshes
   int numDropped = 0;
   bool closed = false;
-  /// Closed, and every half-edge has its opposite: the nearest feature tells inside from outside. Otherwise
-  /// the winding number does.
+  /// Closed, and every half-edge has its opposite: the nearest feature tells inside from outside.
+  /// Otherwise the winding number does.
   bool hasPseudonormals = false;
   bool flipped = false;
 
@@ -48,8 +50,12 @@ struct MeshData : FlatShape {
   /// when no triangle with an area is left.
   MeshData(std::span<const Vec3> vertices, std::span<const Triangle> triangles);
 
+  /// Of a closed mesh; summed anew at each call.
+  [[nodiscard]] VolumeIntegrals integrals() const;
   /// One per node of the tree; computed when first asked for.
-  [[nodiscard]] const std::vector<NormalCones>& normalCones() const;
+  [[nodiscard]] const std::vector<NodeFacing>& nodeFacing() const;
+  /// `corners` in unit coordinates, nine floats per slot; computed together with the above.
+  [[nodiscard]] const std::vector<float>& unitCorners() const;
 
   [[nodiscard]] int numTriangles() const { return static_cast<int>(triangles.size()); }
   [[nodiscard]] const Vec3& corner(int triangle, int k) const {
@@ -86,12 +92,13 @@ struct MeshData : FlatShape {
  private:
   void takeTriangles(std::span<const Triangle> input);
   void connect(std::span<const Triangle> all, std::span<const int> kept);
-  void integrate();
+  void turnOutward();
   void buildTree();
-  [[nodiscard]] std::vector<NormalCones> makeNormalCones() const;
+  [[nodiscard]] std::vector<NodeFacing> makeNodeFacing() const;
 
-  mutable std::once_flag cones_once_;
-  mutable std::vector<NormalCones> cones_;
+  mutable std::once_flag facing_once_;
+  mutable std::vector<NodeFacing> facing_;
+  mutable std::vector<float> unit_corners_;
 };
 
 /// Cosine of the bend from which an edge is sharp.

@@ -84,8 +84,7 @@ std::optional<RayHit> PointCloud::rayCast(const Ray& ray) const {
       for (int s = ref.child; s < ref.child + ref.count; ++s) {
         const Vec3 o = origin - cloud.slots[s];
         Real t0, t1;
-        if (!crossSphere(o, direction, r, &t0, &t1))
-          continue;
+        if (!crossSphere(o, direction, r, &t0, &t1)) continue;
         const Real t = t0 >= first ? t0 : t1;
         if (!(t >= first && t <= last)) continue;
         if (t == last && hit >= 0 && bvh.order[s] > hit) continue;
@@ -107,8 +106,7 @@ std::optional<RayHit> PointCloud::rayCast(const Ray& ray) const {
       const Real ball = norm(h) * (1 + Real(1e-6)) + reach;
       const Vec3 o = origin - c;
       Real t0, t1;
-      if (!crossSphere(o, direction, ball, &t0, &t1))
-        continue;
+      if (!crossSphere(o, direction, ball, &t0, &t1)) continue;
       if (t1 < first || t0 > last) continue;
       stack[size++] = {node.child[i], node.count[i]};
     }
@@ -128,8 +126,8 @@ SignedDistance PointCloud::signedDistance(const Vec3& point) const {
   const Real limit = 1e12 / cloud.bvh.inverseScale;
   return geometry::signedDistanceAt(point, cloud.convex.center, limit, [&](const Vec3& p) {
     Real d2 = 0;
-    const int nearest = geometry::nearestPoint(
-        cloud, p, std::numeric_limits<Real>::infinity(), &d2);
+    const int nearest =
+        geometry::nearestPoint(cloud, p, std::numeric_limits<Real>::infinity(), &d2);
     const Vec3& q = cloud.points[nearest];
     const Real length = std::sqrt(d2);
     const Vec3 normal = length > 0 ? (p - q) / length : Vec3{0, 0, 1};

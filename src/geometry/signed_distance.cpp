@@ -115,7 +115,8 @@ SignedDistance signedDistanceToMesh(const MeshData& mesh, const Vec3& point) {
     const MeshPoint closest = closestOnMesh(mesh, p);
     const bool inside = isInside(mesh, p, closest);
     const Real length = std::sqrt(closest.squaredDistance);
-    SignedDistance out{.distance = inside ? -length : length, .closest = closest.point, .normal = {}};
+    SignedDistance out{
+        .distance = inside ? -length : length, .closest = closest.point, .normal = {}};
     // On the surface itself, and where the offset has no digits left, the surface gives the normal.
     if (length > Real(1e-12) * mesh.radius) {
       out.normal = (p - closest.point) / (inside ? -length : length);
@@ -186,7 +187,8 @@ std::optional<RayHit> rayCastMesh(const MeshData& mesh, const Ray& ray) {
     enter = enter - abs4(enter) * 1e-5f;
     exit = exit + abs4(exit) * 1e-5f;
     const float start = float(std::fmax(first * bvh.inverseScale, Real(-1e30))) * 1.00001f - 1e-4f;
-    int mask = maskOf((enter <= exit) & (enter <= splat(limit)) & (exit >= splat(start < 0 ? start : start * 0.9999f - 1e-4f)));
+    int mask = maskOf((enter <= exit) & (enter <= splat(limit)) &
+                      (exit >= splat(start < 0 ? start : start * 0.9999f - 1e-4f)));
     const int bottom = size;
     for (int i = 0; mask != 0; ++i, mask >>= 1) {
       if (!(mask & 1) || node.count[i] < 0) continue;

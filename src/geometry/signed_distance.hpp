@@ -21,9 +21,8 @@ struct MeshPoint {
 
 /// The nearest point of the surface within `maxDistance` of p; of several equally near triangles
 /// the one with the lowest index.
-[[nodiscard]] MeshPoint closestOnMesh(
-    const MeshData& mesh, const Vec3& p,
-    Real maxDistance = std::numeric_limits<Real>::infinity());
+[[nodiscard]] MeshPoint closestOnMesh(const MeshData& mesh, const Vec3& p,
+                                      Real maxDistance = std::numeric_limits<Real>::infinity());
 
 /// Outward direction at a point of the surface, not unit: triangle normal, sum over both triangles
 /// at an edge, angle-weighted sum at a vertex.

@@ -56,6 +56,9 @@ TEST(SupportVertex, IsTheFirstFarthestVertexForEveryCountAndTie) {
       Vec3 n = random.direction();
       if (k % 3 == 0) n = {double(random.below(3) - 1), double(random.below(3) - 1), 1};
       ASSERT_EQ(supportVertex(*hull.view().hull, n), firstFarthest(*hull.view().hull, n));
+#ifdef TANGERE_SUPPORT_SSE2  // the narrow lanes, whatever this processor has
+      ASSERT_EQ(supportVertexSse2(*hull.view().hull, n), firstFarthest(*hull.view().hull, n));
+#endif
     }
   }
 }

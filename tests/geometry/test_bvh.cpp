@@ -21,8 +21,7 @@ struct Boxes {
     bvh.setFrame(all);
     std::vector<BvhPrimitive> primitives;
     for (std::size_t i = 0; i < boxes.size(); ++i)
-      primitives.push_back(
-          bvh.primitive(boxes[i].lower, boxes[i].upper, static_cast<int>(i)));
+      primitives.push_back(bvh.primitive(boxes[i].lower, boxes[i].upper, static_cast<int>(i)));
     bvh.build(primitives);
   }
 };

@@ -33,8 +33,7 @@ const HeightFieldData& dataOf(const HeightField& field) { return *field.flat().h
 int numTriangles(const HeightFieldData& d) { return 2 * d.numCellsX() * d.numCellsY(); }
 
 TEST(HeightField, RefusesWhatIsNoTerrain) {
-  const std::vector<Real> four{0, 0, 0, 0}, three{0, 0, 0},
-      bad{0, std::nan(""), 0, 0};
+  const std::vector<Real> four{0, 0, 0, 0}, three{0, 0, 0}, bad{0, std::nan(""), 0, 0};
   EXPECT_THROW(HeightField(1, 4, 1, 1, four), InvalidInput);
   EXPECT_THROW(HeightField(2, 2, 1, 1, three), InvalidInput);
   EXPECT_THROW(HeightField(2, 2, 0, 1, four), InvalidInput);

@@ -147,7 +147,8 @@ TEST(Mesh, RayCastFindsTheFirstTriangle) {
     int hits = 0;
     for (int i = 0; i < 400; ++i) {
       const Vec3 target = mesh->localAabb().center() + random.inCube(0.6) * size;
-      const Vec3 origin = mesh->localAabb().center() + random.direction() * (size * random.in(0, 4));
+      const Vec3 origin =
+          mesh->localAabb().center() + random.direction() * (size * random.in(0, 4));
       const Ray ray{origin, (target - origin) * random.in(0.1, 3), 1e300};
       Real best = std::numeric_limits<Real>::infinity();
       for (const Triangle& t : mesh->triangles()) {
@@ -249,7 +250,7 @@ TEST(Mesh, SignIsRightNextToSharpVerticesAndEdges) {
   for (const Vec3& v : mesh->vertices())
     for (int i = 0; i < 200; ++i) {
       const Vec3 p = v + random.inCube(0.3);
-      EXPECT_EQ(mesh->signedDistance(p).distance < 0, geometry::windingNumber(data, p) > 0.5);
+      EXPECT_EQ(mesh->signedDistance(p).distance<0, geometry::windingNumber(data, p)> 0.5);
     }
 }
 

@@ -34,7 +34,7 @@ TANGERE_HD inline typename Pair::Scalar minkowskiSize(const Pair& pair) {
 
 /// Four points of D that span a volume; false when D is flat, then `normal` is across it.
 template <class Pair, class S>
-TANGERE_HD inline bool spanningTetrahedron(const Pair& pair, S size, SimplexVertex<S> (&p)[4],
+TANGERE_HD inline bool spanningTetrahedron(const Pair& pair, S size, SimplexVertex<S>* p,
                                            Vec3T<S>* normal) {
   const S tiny = S(1e-12) * size;
   p[0] = pair.support(Vec3T<S>{S(1), S(0), S(0)});
@@ -93,9 +93,10 @@ TANGERE_HD inline Penetration<S> flatPenetration(const Pair& pair, const Vec3T<S
 template <class Pair, class S>
 TANGERE_HD inline Penetration<S> penetrationFromAnywhere(const Pair& pair, const Vec3T<S>& pointA,
                                                          S size, EpaPolytope<S>& polytope) {
-  SimplexVertex<S> p[4];
+  Unset<SimplexVertex<S>, 4> p;
   Vec3T<S> normal;
-  if (!spanningTetrahedron(pair, size, p, &normal)) return flatPenetration(pair, normal, pointA);
+  if (!spanningTetrahedron(pair, size, p.data(), &normal))
+    return flatPenetration(pair, normal, pointA);
   polytope.start(p[0], p[1], p[2], p[3]);
   return epaExpand(pair, polytope, size);
 }
@@ -204,7 +205,7 @@ TANGERE_HD inline void remember(Hint* hint, const Vec3T<S>& axis, const Simplex<
 
 /// The points of a hint at the present pose; 0 when it has none that fit these shapes.
 template <class Pair, class S, class Hint>
-TANGERE_HD inline int recall(const Pair& pair, const Hint* hint, SimplexVertex<S> (&p)[4]) {
+TANGERE_HD inline int recall(const Pair& pair, const Hint* hint, SimplexVertex<S>* p) {
   if (hint == nullptr || hint->count < 1 || hint->count > 4) return 0;
   const auto pieces = [](const ConvexView<S>& view, CoreType core) {
     return isPolytope(core) ? coreVertexCount(view) : core == CoreType::Ellipsoid ? 1 : 2;
@@ -227,11 +228,11 @@ template <class Pair, class S, class Hint>
 TANGERE_HD inline WarmStatus warmStart(const Pair& pair, const Hint* hint, S size,
                                        GjkResult<S>& gjk, PolishResult<S>& seed) {
   using std::sqrt;
-  SimplexVertex<S> p[4];
-  const int count = recall(pair, hint, p);
+  Unset<SimplexVertex<S>, 4> p;
+  const int count = recall(pair, hint, p.data());
   const S axis2 = squaredNorm(hint->axis);
   if (count == 0 || count > 3 || !(axis2 > S(0.9)) || !(axis2 < S(1.1))) return WarmStatus::Unknown;
-  seed = polishDirection(pair, hint->axis * (S(-1) / norm(hint->axis)), p, count, size);
+  seed = polishDirection(pair, hint->axis * (S(-1) / norm(hint->axis)), p.data(), count, size);
   if (!seed.converged) return WarmStatus::Unknown;
   const Vec3T<S>& m = seed.direction;
   const S value = dot(m, pair.support(m).w);
@@ -272,8 +273,8 @@ template <class Pair, class S, class Hint>
 TANGERE_HD inline bool distanceFromHint(const Pair& pair, Hint* hint, S size, GjkResult<S>& gjk,
                                         ConvexContact<S>& out) {
   if (pair.isPolytopePair()) {
-    SimplexVertex<S> p[4];
-    const int count = recall(pair, hint, p);
+    Unset<SimplexVertex<S>, 4> p;
+    const int count = recall(pair, hint, p.data());
     for (int i = 0; i < count; ++i) gjk.simplex.add(p[i]);
     return false;
   }
@@ -347,8 +348,8 @@ template <class Pair, class S, class Hint>
 TANGERE_HD inline bool overlapByGjk(const Pair& pair, Hint* hint, S size) {
   GjkResult<S> gjk;
   if (hint != nullptr && pair.isPolytopePair()) {
-    SimplexVertex<S> p[4];
-    const int count = recall(pair, hint, p);
+    Unset<SimplexVertex<S>, 4> p;
+    const int count = recall(pair, hint, p.data());
     for (int i = 0; i < count; ++i) gjk.simplex.add(p[i]);
   }
   GjkOptions<S> options;

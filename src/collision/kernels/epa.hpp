@@ -189,8 +189,9 @@ struct EpaSearch {
   /// Curved cores: looks for a local minimum from face f. True when f needs no more work; if not,
   /// `p`, the point to expand with, may be replaced by a better one.
   TANGERE_HD bool settle(int f, const Vec3T<S>& normal, S depth, SimplexVertex<S>* p) {
-    SimplexVertex<S> v[3];
-    for (int i = 0; i < 3; ++i) v[i] = polytope.vertex(polytope.face[f].vertex[i]);
+    const auto& face = polytope.face[f];
+    const SimplexVertex<S> v[3] = {polytope.vertex(face.vertex[0]), polytope.vertex(face.vertex[1]),
+                                   polytope.vertex(face.vertex[2])};
     tryAxes(normal);
     if (bestIsAxis && hasPolished() &&
         inBasin(v, normal, best.direction, best.piece, best.numPieces))
@@ -214,17 +215,22 @@ struct EpaSearch {
       if (again && dot(normal, polished.direction) > S(0.99) && !hasRim(pair.coreA()) &&
           !hasRim(pair.coreB()))
         return true;
-      // So does a face on the same pieces that led there in one step. Three pieces meet in a corner
-      // of h, which any first step finds: there the face must be close.
+      // So does a face on the same pieces that led there in one step.
       if (inBasin(v, normal, polished.direction, polished.piece, polished.numPieces) &&
           (again || (stepsTowards(normal, polished.firstDirection, polished.direction) &&
-                     (polished.numPieces < 3 || value - polytope.offset[f] <= S(1e-3) * size))))
+                     seesTheSame(f, polished.numPieces, value))))
         return true;
     }
     // Touches D at the local minimum, where it helps most.
     const S offset = polytope.offset[f];
     if (dot(normal, q.w) - offset > S(0.5) * (depth - offset)) *p = q;
     return false;
+  }
+
+  /// Where several pieces meet, in a crease or a corner of h, a Newton step finds it from afar,
+  /// across other minima of a rim: there face f must be close to the minimum to speak for it.
+  [[nodiscard]] TANGERE_HD bool seesTheSame(int f, int numPieces, S minimum) const {
+    return numPieces < 2 || minimum - polytope.offset[f] <= S(5e-5) * size;
   }
 
   /// The flat ends of cylinders and cones: h has a kink at their axes that no smooth piece sees.
@@ -267,8 +273,8 @@ struct EpaSearch {
 
   /// The best face is a face of D: direction, depth and points from its vertices.
   TANGERE_HD void finishOnFace() {
-    SimplexVertex<S> v[3];
-    for (int i = 0; i < 3; ++i) v[i] = polytope.vertex(bestVertex[i]);
+    SimplexVertex<S> v[3] = {polytope.vertex(bestVertex[0]), polytope.vertex(bestVertex[1]),
+                             polytope.vertex(bestVertex[2])};
     if (pair.isPolytopePair()) {
       sortByPiece(v);
       setPieces(v);

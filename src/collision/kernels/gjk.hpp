@@ -107,10 +107,10 @@ TANGERE_HD inline bool gjkPolish(const Pair& pair, const GjkOptions<S>& options,
                                  GjkResult<S>& result, SimplexVertex<S>& p) {
   using std::sqrt;
   const Simplex<S>& simplex = result.simplex;
-  SimplexVertex<S> vertex[4];
+  Unset<SimplexVertex<S>, 4> vertex;
   for (int i = 0; i < simplex.count; ++i) vertex[i] = simplex.vertex(i);
   const Vec3T<S> m = simplex.v * (S(-1) / sqrt(squaredNorm(simplex.v)));
-  const PolishResult<S> polished = polishDirection(pair, m, vertex, simplex.count, size);
+  const PolishResult<S> polished = polishDirection(pair, m, vertex.data(), simplex.count, size);
   if (!polished.converged || !(polished.value < S(0))) return false;
   const SimplexVertex<S> q = pair.support(polished.direction);
   const S lower = -dot(polished.direction, q.w);

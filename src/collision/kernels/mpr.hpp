@@ -21,7 +21,7 @@ enum class PortalStatus : unsigned char {
 template <class S>
 struct Portal {
   Vec3T<S> center{};
-  SimplexVertex<S> slot[4];
+  Unset<SimplexVertex<S>, 4> slot;
   int vertex[4] = {0, 1, 2, 3};  ///< the slots of the three vertices, and a spare one
   Vec3T<S> normal{};             ///< not unit
   Vec3T<S> axis{};

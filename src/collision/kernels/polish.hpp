@@ -245,7 +245,8 @@ TANGERE_FLATTEN TANGERE_HD inline PolishResult<S> polishDirection(const Pair& pa
       pair.a.boundingRadius < pair.b.boundingRadius ? pair.a.boundingRadius : pair.b.boundingRadius;
   const S enough = S(2e-9) * smaller / size;
   Vec3T<S> m = start;
-  detail::PolishPiece<S> p[3];
+  Unset<detail::PolishPiece<S>, 3> room;
+  detail::PolishPiece<S>* p = room.data();
   S lambda[3] = {S(1), S(0), S(0)};
   bool last = false;
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {

@@ -27,6 +27,24 @@ struct SimplexVertex {
   int ib = 0;
 };
 
+/// Room for N values that are written before they are read: the vector types clear themselves,
+/// which would cost more than some of the queries that use a part of the room.
+template <class T, int N>
+class Unset {
+ public:
+  // An aggregate with a trivial destructor: its lifetime begins with that of the bytes.
+  static_assert(__is_aggregate(T) && __has_trivial_destructor(T));
+  TANGERE_HD Unset() {}  // NOLINT: = default would let {} clear the bytes
+
+  [[nodiscard]] TANGERE_HD T& operator[](int i) { return data()[i]; }
+  [[nodiscard]] TANGERE_HD const T& operator[](int i) const { return data()[i]; }
+  [[nodiscard]] TANGERE_HD T* data() { return reinterpret_cast<T*>(bytes_); }
+  [[nodiscard]] TANGERE_HD const T* data() const { return reinterpret_cast<const T*>(bytes_); }
+
+ private:
+  alignas(T) unsigned char bytes_[N * sizeof(T)];
+};
+
 inline constexpr int kAnyCore = -1;  ///< the core is known at run time only
 
 /// D of two views at the relative pose X_AB. CA and CB: cores fixed at compile time, so that the
@@ -105,7 +123,7 @@ TANGERE_HD inline Vec3T<S> anyPerpendicular(const Vec3T<S>& u) {
 /// v = sum lambda_i w_i over the active slots. The newest point is the last of `active`.
 template <class S>
 struct Simplex {
-  SimplexVertex<S> slot[4];
+  Unset<SimplexVertex<S>, 4> slot;
   int active[4] = {0, 1, 2, 3};  ///< a permutation; the first `count` slots are in use
   S lambda[4] = {};
   int count = 0;
@@ -231,14 +249,14 @@ TANGERE_FLATTEN TANGERE_HD inline void reduceSimplex(Simplex<S>& s) {
   }
   detail::Nearest<S> best;
   if (s.count == 2) {
-    detail::nearestOnSegment(s.slot, s.active[1], s.active[0], best);
+    detail::nearestOnSegment(s.slot.data(), s.active[1], s.active[0], best);
     detail::setNearest(s, best);
     return;
   }
   if (s.count == 3) {
     const int i = s.active[2], j = s.active[0], k = s.active[1];
     const Vec3T<S> n = cross(s.slot[j].w - s.slot[i].w, s.slot[k].w - s.slot[i].w);
-    detail::nearestOnTriangle(s.slot, i, j, k, n, best);
+    detail::nearestOnTriangle(s.slot.data(), i, j, k, n, best);
     detail::setNearest(s, best);
     return;
   }
@@ -266,11 +284,11 @@ TANGERE_FLATTEN TANGERE_HD inline void reduceSimplex(Simplex<S>& s) {
   best.count = 0;
   const auto consider = [&](int i, int j, int k, const Vec3T<S>& n) {
     if (best.count == 0) {
-      detail::nearestOnTriangle(s.slot, i, j, k, n, best);
+      detail::nearestOnTriangle(s.slot.data(), i, j, k, n, best);
       return;
     }
     detail::Nearest<S> r;
-    detail::nearestOnTriangle(s.slot, i, j, k, n, r);
+    detail::nearestOnTriangle(s.slot.data(), i, j, k, n, r);
     if (r.vv < best.vv) best = r;
   };
   if (flat || !(ld > S(0))) consider(ia, ib, ic, nd);

@@ -15,9 +15,8 @@ struct TriangleCrossing {
 /// Nearest points of two segments p0 p1 and q0 q1 (Ericson 2005, 5.1.9); segments without a length
 /// are points.
 template <class S>
-TANGERE_HD inline void closestOnSegments(const Vec3T<S>& p0, const Vec3T<S>& p1,
-                                         const Vec3T<S>& q0, const Vec3T<S>& q1, Vec3T<S>* onP,
-                                         Vec3T<S>* onQ) {
+TANGERE_HD inline void closestOnSegments(const Vec3T<S>& p0, const Vec3T<S>& p1, const Vec3T<S>& q0,
+                                         const Vec3T<S>& q1, Vec3T<S>* onP, Vec3T<S>* onQ) {
   const Vec3T<S> d1 = p1 - p0, d2 = q1 - q0, r = p0 - q0;
   const S a = squaredNorm(d1), e = squaredNorm(d2), f = dot(d2, r), c = dot(d1, r);
   S s = S(0), t = S(0);
@@ -49,8 +48,7 @@ TANGERE_HD inline void closestOnSegments(const Vec3T<S>& p0, const Vec3T<S>& p1,
 /// Part of the line where two planes meet that lies in a triangle: heights h over the other plane,
 /// coordinates along the line c; gives the two ends as parameters of points.
 template <class S>
-TANGERE_HD inline void crossingEnds(const Vec3T<S>* v, const S* h, Vec3T<S>* end0,
-                                    Vec3T<S>* end1) {
+TANGERE_HD inline void crossingEnds(const Vec3T<S>* v, const S* h, Vec3T<S>* end0, Vec3T<S>* end1) {
   // `lone` is alone on its side of the plane.
   int lone;
   if (h[0] * h[1] > S(0))
@@ -148,6 +146,19 @@ TANGERE_HD inline bool intersectTriangles(const Vec3T<S>* a, const Vec3T<S>& nor
   out->p = ta0 > tb0 ? a0 : b0;
   out->q = ta1 < tb1 ? a1 : b1;
   return true;
+}
+
+/// A quick proof that two triangles are at least sqrt(bound2) apart: the slab between them across
+/// the line of their centroids. False proves nothing.
+template <class S>
+TANGERE_HD inline bool areFarApart(const Vec3T<S>* a, const Vec3T<S>* b, S bound2) {
+  const Vec3T<S> m = (b[0] + b[1] + b[2]) - (a[0] + a[1] + a[2]);
+  const S a0 = dot(m, a[0]), a1 = dot(m, a[1]), a2 = dot(m, a[2]);
+  const S b0 = dot(m, b[0]), b1 = dot(m, b[1]), b2 = dot(m, b[2]);
+  const S top = a0 > a1 ? (a0 > a2 ? a0 : a2) : (a1 > a2 ? a1 : a2);
+  const S low = b0 < b1 ? (b0 < b2 ? b0 : b2) : (b1 < b2 ? b1 : b2);
+  const S gap = low - top;
+  return gap > S(0) && gap * gap >= bound2 * squaredNorm(m);
 }
 
 /// Nearest points of two triangles that do not cross: vertices against triangles, then edges

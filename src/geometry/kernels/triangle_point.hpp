@@ -48,8 +48,8 @@ TANGERE_HD inline TrianglePoint<S> closestOnTriangle(const Vec3T<S>& p, const Ve
 /// Returns false for a miss or a ray in the plane. Edges belong to the triangle.
 template <class S>
 TANGERE_HD inline bool intersectRayTriangle(const Vec3T<S>& origin, const Vec3T<S>& direction,
-                                            const Vec3T<S>& a, const Vec3T<S>& b,
-                                            const Vec3T<S>& c, S* t) {
+                                            const Vec3T<S>& a, const Vec3T<S>& b, const Vec3T<S>& c,
+                                            S* t) {
   const Vec3T<S> pa = a - origin, pb = b - origin, pc = c - origin;
   // Scalar triple products of the edges seen from the origin: an edge shared by two triangles gives
   // the same product in both up to its sign, so that no ray slips through between them.
