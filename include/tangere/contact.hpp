@@ -48,7 +48,7 @@ enum class QueryStatus : std::uint8_t {
   Ok,
   NotConverged,  ///< An iteration cap was reached: the answer is the best one found.
   Unsupported,   ///< This pair of shape types has no such query: see pairSupport().
-  InvalidPose,   ///< A number of a pose that the query uses is not finite; nothing was computed.
+  InvalidPose,   ///< A pose was not finite; nothing was computed.
 };
 
 /// Contact points of one pair of objects that belong together.
@@ -97,7 +97,7 @@ class CollisionResult {
   /// Room for one manifold without points, to be written in place; follow with commitManifold() or
   /// discardManifold(). Its points hold old values: write every field of those that count.
   [[nodiscard]] ContactManifold& beginManifold() {
-    if (num_manifolds_ == storage_.size()) growStorage();
+    if (num_manifolds_ == num_stored_) growStorage();
     ContactManifold& manifold = storage_[num_manifolds_++];
     manifold.count = 0;
     manifold.type = ContactType::Unknown;
@@ -142,6 +142,7 @@ class CollisionResult {
   // than a whole sphere-sphere query.
   std::vector<ContactManifold> storage_;
   std::size_t num_manifolds_ = 0;
+  std::size_t num_stored_ = 0;  // storage_.size(), without its division by 280
   int num_contacts_ = 0;
   bool colliding_ = false;
   QueryStatus status_ = QueryStatus::Ok;

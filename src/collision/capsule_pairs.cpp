@@ -240,8 +240,7 @@ void measurePlane(const PairInput& input, Real limit, Sink& out) {
                                   CollisionResult& result) {
   PlaneManifold<PlaneSide::Shape2> manifold(input, result);
   measurePlane<kernel::PlanePoints::All>(input, 0, manifold);
-  const int count = manifold.commit(option.maxNumContacts);
-  return count > 0 || readsFinite(input.X_W1, input.X_W2) ? count : kPoseNotFinite;
+  return manifold.commit(option.maxNumContacts);
 }
 
 [[gnu::flatten]] bool overlapPlane(const PairInput& input) {
@@ -314,7 +313,7 @@ PairFunctions capsulePairFunctions(ShapeType type1, ShapeType type2) {
     case ShapeType::Ellipsoid:
       return kSolidFunctions<ShapeType::Ellipsoid>;
     case ShapeType::Plane:
-      return {collidePlane, overlapPlane, distancePlane, /*checksPoses=*/true};
+      return {collidePlane, overlapPlane, distancePlane};
     case ShapeType::Convex:
       return {collideHull, overlapHull, distanceHull};
     default:

@@ -7,7 +7,10 @@
 
 namespace tangere {
 
-void CollisionResult::growStorage() { storage_.emplace_back(); }
+void CollisionResult::growStorage() {
+  storage_.emplace_back();
+  num_stored_ = storage_.size();
+}
 
 void CollisionResult::addManifold(const ContactManifold& manifold) {
   const ContactManifold copy = manifold;  // it may be one of ours, which beginManifold() moves

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collision/height_field_pairs.hpp"
 
+#include "collision/kernels/triangle_box.hpp"
+#include "collision/mesh_body.hpp"
 #include "collision/mesh_distance.hpp"
 #include "collision/mesh_mesh.hpp"
 #include "collision/mesh_surface.hpp"

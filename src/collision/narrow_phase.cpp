@@ -56,13 +56,14 @@ using collision::PairFunctions;
 using collision::PairInput;
 
 // A pose with a NaN or an infinity must not reach a kernel: its loops assume numbers. A sum that
-// is not finite minus itself is not zero; four independent sums keep this to a few cycles.
-bool isFinite(const Transform& X) {
-  const Real* v = &X.rotation.col[0].x;
+// is not finite minus itself is not zero; independent sums of pairs keep this to a few cycles.
+bool areFinite(const Transform& X, const Transform& Y) {
   static_assert(sizeof(Transform) == 12 * sizeof(Real));
-  Real sum[4] = {v[0], v[1], v[2], v[3]};
-  for (int i = 4; i < 12; i += 4)
-    for (int k = 0; k < 4; ++k) sum[k] += v[i + k];
+  const Real* v = &X.rotation.col[0].x;
+  const Real* w = &Y.rotation.col[0].x;
+  Real sum[4] = {};
+  for (int i = 0; i < 12; i += 4)
+    for (int k = 0; k < 4; ++k) sum[k] += v[i + k] + w[i + k];
   const Real all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   return all - all == 0;
 }
@@ -96,7 +97,7 @@ void swapSides(DistanceResult& result) {
                                      const CollisionOption& option, CollisionResult& result,
                                      PairCache* cache) {
   if (option.maxNumContacts <= 0) return 0;
-  if (!isFinite(X_W1) || !isFinite(X_W2)) {
+  if (!areFinite(X_W1, X_W2)) {
     result.raiseStatus(QueryStatus::InvalidPose);
     return 0;
   }
@@ -125,23 +126,17 @@ int collide(const Shape& shape1, const Transform& X_W1, const Shape& shape2, con
   // The common question first: a sphere pair is answered in the time of the checks below.
   const bool plain = option.enableContact && option.algorithm == ConvexAlgorithm::Auto &&
                      option.maxNumContacts > 0 && shape1.type() <= shape2.type();
-  if (plain) [[likely]] {
+  if (plain && areFinite(X_W1, X_W2)) [[likely]] {
     const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
-    const PairInput input{shape1.flat(), X_W1, shape2.flat(), X_W2, cache};
-    if (functions.checksPoses) {
-      const int count = functions.collide(input, option, result);
-      if (count != collision::kPoseNotFinite) [[likely]]
-        return count;
-    } else if (functions.collide && isFinite(X_W1) && isFinite(X_W2)) [[likely]] {
-      return functions.collide(input, option, result);
-    }
+    if (functions.collide) [[likely]]
+      return functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, cache}, option, result);
   }
   return collideGeneral(shape1, X_W1, shape2, X_W2, option, result, cache);
 }
 
 bool overlap(const Shape& shape1, const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
              PairCache* cache) {
-  if (!isFinite(X_W1) || !isFinite(X_W2)) return false;
+  if (!areFinite(X_W1, X_W2)) return false;
   if (shape1.type() > shape2.type()) return overlap(shape2, X_W2, shape1, X_W1, cache);
   const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
   return functions.overlap && functions.overlap({shape1.flat(), X_W1, shape2.flat(), X_W2, cache});
@@ -150,7 +145,7 @@ bool overlap(const Shape& shape1, const Transform& X_W1, const Shape& shape2, co
 DistanceResult distance(const Shape& shape1, const Transform& X_W1, const Shape& shape2,
                         const Transform& X_W2, const DistanceOption& option, PairCache* cache) {
   DistanceResult result;
-  if (!isFinite(X_W1) || !isFinite(X_W2)) {
+  if (!areFinite(X_W1, X_W2)) {
     result.status = QueryStatus::InvalidPose;
     return result;
   }

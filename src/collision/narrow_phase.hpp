@@ -19,8 +19,6 @@ struct PairInput {
   PairCache* cache;  ///< may be null
 };
 
-inline constexpr int kPoseNotFinite = -1;
-
 /// Appends manifolds (world frame, normal from 2 to 1); returns the number of contacts added.
 using CollideFunction = int (*)(const PairInput&, const CollisionOption&, CollisionResult&);
 using OverlapFunction = bool (*)(const PairInput&);
@@ -30,9 +28,6 @@ struct PairFunctions {
   CollideFunction collide = nullptr;
   OverlapFunction overlap = nullptr;
   DistanceFunction distance = nullptr;
-  /// collide() itself looks at the few numbers of the poses that it uses, and answers
-  /// kPoseNotFinite. The cheapest pairs are answered in less time than a look at all of them takes.
-  bool checksPoses = false;
 };
 
 /// The functions for type1 <= type2, null where the pair is refused.

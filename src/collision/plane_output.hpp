@@ -37,15 +37,6 @@ struct PlaneFrame {
   const Vec3& normal;
 };
 
-/// Whether the numbers that a solid on a half space is computed from are finite.
-inline bool readsFinite(const Transform& X_WS, const Transform& X_WP) {
-  const auto sum = [](const Vec3& v) { return v.x + v.y + v.z; };
-  const Real all =
-      (sum(X_WS.translation - X_WP.translation) + sum(X_WP.rotation.col[2])) +
-      ((sum(X_WS.rotation.col[0]) + sum(X_WS.rotation.col[1])) + sum(X_WS.rotation.col[2]));
-  return all - all == 0;
-}
-
 /// Points become contact points of one manifold, straight in place.
 template <PlaneSide kSide>
 class PlaneManifold {

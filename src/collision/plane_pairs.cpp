@@ -43,10 +43,7 @@ template <ShapeType kSolid>
                                   CollisionResult& result) {
   PlaneManifold<planeSide(kSolid)> manifold(input, result);
   measure<PlanePoints::All, kSolid>(input, 0, manifold);
-  const int count = manifold.commit(option.maxNumContacts);
-  if constexpr (kSolid == ShapeType::Cylinder)
-    if (count == 0 && !readsFinite(input.X_W1, input.X_W2)) return kPoseNotFinite;
-  return count;
+  return manifold.commit(option.maxNumContacts);
 }
 
 template <ShapeType kSolid>
@@ -65,7 +62,7 @@ template <ShapeType kSolid>
 
 template <ShapeType kSolid>
 constexpr PairFunctions kFunctions{collidePlane<kSolid>, overlapPlane<kSolid>,
-                                   distancePlane<kSolid>, kSolid == ShapeType::Cylinder};
+                                   distancePlane<kSolid>};
 
 }  // namespace
 

@@ -36,35 +36,13 @@ bool measureCenter(const PairInput& input, Real limit, CenterDistance<Real>* out
     return kernel::centerToHull(*view.hull, view.boundingRadius, R_W2, offset, limit, out);
 }
 
-/// The closed forms cheap enough to look at the poses themselves.
-template <ShapeType kType2>
-constexpr bool kChecksPoses =
-    kType2 == ShapeType::Sphere || kType2 == ShapeType::Box || kType2 == ShapeType::Capsule ||
-    kType2 == ShapeType::Cylinder || kType2 == ShapeType::Plane;
-
-/// Whether the numbers that measureCenter() reads are finite.
-template <ShapeType kType2>
-bool readsFinite(const PairInput& input) {
-  const Vec3 offset = input.X_W1.translation - input.X_W2.translation;
-  const Mat3& R_W2 = input.X_W2.rotation;
-  const auto sum = [](const Vec3& v) { return v.x + v.y + v.z; };
-  Real all = sum(offset);
-  if constexpr (kType2 != ShapeType::Sphere) all += sum(R_W2.col[2]);
-  if constexpr (kType2 == ShapeType::Box || kType2 == ShapeType::Cylinder)
-    all += sum(R_W2.col[0]) + sum(R_W2.col[1]);
-  return all - all == 0;
-}
-
 // flatten: the small kernels keep their results in registers.
 template <ShapeType kType2>
 [[gnu::flatten]] int collideSphere(const PairInput& input, const CollisionOption&,
                                    CollisionResult& result) {
   const Real radius = input.shape1.convex.radius;
   CenterDistance<Real> center;
-  if (!measureCenter<kType2>(input, radius, &center)) {
-    if constexpr (kChecksPoses<kType2>) return readsFinite<kType2>(input) ? 0 : kPoseNotFinite;
-    return 0;
-  }
+  if (!measureCenter<kType2>(input, radius, &center)) return 0;
   return addPoint(input.X_W1.translation, center.normal, radius, center.distance,
                   kernel::kNoFeature, center.feature, result);
 }
@@ -86,7 +64,7 @@ template <ShapeType kType2>
 
 template <ShapeType kType2>
 constexpr PairFunctions kFunctions{collideSphere<kType2>, overlapSphere<kType2>,
-                                   distanceSphere<kType2>, kChecksPoses<kType2>};
+                                   distanceSphere<kType2>};
 
 }  // namespace
 

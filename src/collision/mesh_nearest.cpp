@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collision/mesh_nearest.hpp"
+
+#include "collision/kernels/triangle_triangle.hpp"
+#include "collision/mesh_dual_tree.hpp"
+#include "geometry/signed_distance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace tangere::collision {
+
+NearestPair guessNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, Real bound) {
+  NearestPair best{bound};
+  Vec3 p = geometry::supportOfMesh(a, X_AB * b.center - a.center);
+  constexpr int kMaxRounds = 6;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    // From the second round on the way there is known not to be longer than the last way back.
+    const Real within = best.triangleA < 0 ? std::numeric_limits<Real>::infinity()
+                                           : best.distance * (1 + Real(1e-12));
+    const geometry::MeshPoint onB = geometry::closestOnMesh(b, inverseTimes(X_AB, p), within);
+    if (onB.triangle < 0) break;
+    const Vec3 q = X_AB * onB.point;
+    const geometry::MeshPoint onA =
+        geometry::closestOnMesh(a, q, std::sqrt(onB.squaredDistance) * (1 + Real(1e-12)));
+    if (onA.triangle < 0) break;
+    const Real d = std::sqrt(onA.squaredDistance);
+    if (!(d < best.distance)) break;
+    const bool settled = best.distance - d < Real(1e-4) * d;
+    best = {d, onA.point, q, onA.triangle, onB.triangle};
+    if (settled) break;
+    p = onA.point;
+  }
+  return best;
+}
+
+namespace {
+
+/// A triangle with how far it reaches along a direction.
+struct Reach {
+  Real value;
+  int slot;
+};
+
+/// Triangles of a mesh that reach at least to `limit` along `direction`; false when there are more
+/// than `most`.
+bool gatherReach(const MeshData& mesh, const Vec3& direction, Real limit, std::size_t most,
+                 std::vector<Reach>& out) {
+  const Bvh& bvh = mesh.bvh;
+  Float4 n[3];
+  for (int k = 0; k < 3; ++k) n[k] = splat(float(direction[k]));
+  const float bound = float((limit - dot(direction, bvh.center)) * bvh.inverseScale) - 4e-6f;
+  std::int32_t stack[Bvh::kStackSize];
+  int size = 0;
+  stack[size++] = 0;
+  while (size > 0) {
+    const BvhNode& node = bvh.nodes[stack[--size]];
+    const Float4 top = max4(node.lower[0] * n[0], node.upper[0] * n[0]) +
+                       max4(node.lower[1] * n[1], node.upper[1] * n[1]) +
+                       max4(node.lower[2] * n[2], node.upper[2] * n[2]);
+    int mask = maskOf(top >= splat(bound));
+    for (int i = 0; mask != 0; ++i, mask >>= 1) {
+      if (!(mask & 1) || node.count[i] < 0) continue;
+      if (node.count[i] == 0) {
+        stack[size++] = node.child[i];
+        continue;
+      }
+      for (int s = node.child[i]; s < node.child[i] + node.count[i]; ++s) {
+        const Vec3* v = &mesh.corners[3 * s];
+        const Real reach =
+            std::fmax(dot(direction, v[0]), std::fmax(dot(direction, v[1]), dot(direction, v[2])));
+        if (!(reach >= limit)) continue;
+        if (out.size() == most) return false;
+        out.push_back({reach, s});
+      }
+    }
+  }
+  return true;
+}
+
+/// Compares triangles of A that reach far along n with triangles of B that reach far against it.
+/// `shiftB` is what turns a reach of B into a height along n.
+void compareReaches(const MeshData& a, const MeshData& b, const Transform& X_AB,
+                    std::span<const Reach> nearA, std::span<const Reach> nearB, Real shiftB,
+                    NearestPair& best) {
+  for (const Reach& rb : nearB) {
+    const Real low = shiftB - rb.value;
+    Vec3 v[3];
+    bool moved = false;
+    for (const Reach& ra : nearA) {
+      if (low - ra.value >= best.distance) continue;
+      if (!moved)
+        for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * rb.slot + k];
+      moved = true;
+      Vec3 p, q;
+      const Real bound2 = best.distance * best.distance;
+      const Vec3* const u = &a.corners[3 * ra.slot];
+      if (kernel::areFarApart(u, v, bound2)) continue;
+      const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
+      if (d2 < bound2) best = {std::sqrt(d2), p, q, a.bvh.order[ra.slot], b.bvh.order[rb.slot]};
+    }
+  }
+}
+
+/// The few that reach farthest, to the front.
+std::span<const Reach> farthest(std::vector<Reach>& list) {
+  constexpr std::size_t kFew = 8;
+  const std::size_t few = std::min(kFew, list.size());
+  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(few), list.end(),
+                    [](const Reach& x, const Reach& y) {
+                      return x.value != y.value ? x.value > y.value : x.slot < y.slot;
+                    });
+  return {list.data(), few};
+}
+
+}  // namespace
+
+bool refineAcrossPlane(const MeshData& a, const MeshData& b, const Transform& X_AB,
+                       NearestPair& best) {
+  constexpr std::size_t kMost = 3000, kMostPairs = 20000;
+  constexpr int kMaxTurns = 6;
+  thread_local std::vector<Reach> nearA, nearB;
+  for (int turn = 0; turn < kMaxTurns; ++turn) {
+    if (!(best.distance > 0)) return false;
+    const Vec3 n = (best.onB - best.onA) / best.distance;  // from A to B
+    const Vec3 n_B = transposeTimes(X_AB.rotation, n);
+    const Real shiftB = dot(n, X_AB.translation);
+    const Real topA = dot(n, geometry::supportOfMesh(a, n));
+    const Real lowB = shiftB + dot(n_B, geometry::supportOfMesh(b, -n_B));
+    if (!(lowB > topA)) return false;
+    nearA.clear();
+    nearB.clear();
+    if (!gatherReach(a, n, lowB - best.distance, kMost, nearA) ||
+        !gatherReach(b, -n_B, shiftB - (topA + best.distance), kMost, nearB))
+      return false;
+    if (nearA.size() * nearB.size() <= kMostPairs) {
+      compareReaches(a, b, X_AB, nearA, nearB, shiftB, best);
+      return true;
+    }
+    // A better pair among the foremost turns the plane and leaves fewer of both.
+    const Real before = best.distance;
+    compareReaches(a, b, X_AB, farthest(nearA), farthest(nearB), shiftB, best);
+    if (!(best.distance < before)) return false;
+  }
+  return false;
+}
+
+void searchNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, NearestPair& best) {
+  DualTraversal both(a, b, X_AB);
+  Vec3 n{};
+  const auto turn = [&] {
+    if (best.triangleA < 0 || !(best.distance > 0)) return;
+    n = (best.onB - best.onA) / best.distance;
+    both.setDirection(n, X_AB);
+  };
+  turn();
+  both.visitNearest(best.distance, [&](int slotA, int countA, int slotB, int countB) {
+    Real top[Bvh::kLeafSize];
+    for (int i = 0; i < countA; ++i) {
+      const Vec3* u = &a.corners[3 * (slotA + i)];
+      top[i] = std::fmax(dot(n, u[0]), std::fmax(dot(n, u[1]), dot(n, u[2])));
+    }
+    for (int j = slotB; j < slotB + countB; ++j) {
+      Vec3 v[3];
+      for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * j + k];
+      const Real low = std::fmin(dot(n, v[0]), std::fmin(dot(n, v[1]), dot(n, v[2])));
+      for (int i = 0; i < countA; ++i) {
+        if (low - top[i] >= best.distance) continue;
+        Vec3 p, q;
+        const Real bound2 = best.distance * best.distance;
+        const Vec3* const u = &a.corners[3 * (slotA + i)];
+        if (kernel::areFarApart(u, v, bound2)) continue;
+        const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
+        if (!(d2 < bound2)) continue;
+        best = {std::sqrt(d2), p, q, a.bvh.order[slotA + i], b.bvh.order[j]};
+      }
+    }
+    turn();
+  });
+}
+
+}  // namespace tangere::collision
