@@ -144,7 +144,11 @@ Transform readPose(Bytes& bytes) {
   const Real w = bytes.number();
   const Vec3 v = bytes.vector();
   Transform pose;
-  pose.rotation = rotationMatrix(Quat{w, v.x, v.y, v.z});
+  // The square of a tiny quaternion underflows and leaves no rotation: scaled first. Zero, NaN and
+  // infinity stay what they are, poses that are not finite.
+  const Real largest =
+      std::fmax(std::fmax(std::fabs(w), std::fabs(v.x)), std::fmax(std::fabs(v.y), std::fabs(v.z)));
+  pose.rotation = rotationMatrix(Quat{w / largest, v.x / largest, v.y / largest, v.z / largest});
   pose.translation = bytes.vector();
   return pose;
 }

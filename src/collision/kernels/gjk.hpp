@@ -188,6 +188,8 @@ TANGERE_HD inline GjkStatus gjkDistance(const Pair& pair, const GjkOptions<S>& o
   S vv = squaredNorm(v);
   const S touching = S(1e-30) * size * size, rounding = S(1.6e-31) * size * size;
   const S within2 = options.within * options.within;
+  // A portal or an old simplex may touch the origin already: it has no direction to go on from.
+  if (simplex.count > 0 && (vv <= touching || vv <= within2)) return GjkStatus::Overlapping;
   const S limit2 = options.limit * options.limit;
   S polishGap = S(0.05);
   for (int iteration = 0; iteration < options.maxIterations; ++iteration) {
