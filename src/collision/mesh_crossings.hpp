@@ -23,10 +23,10 @@ class TriangleBlock {
  public:
   /// `corners` are unit coordinates of the second tree, nine per triangle; `seen` takes them to
   /// those of the first.
-  TriangleBlock(const OtherTree& seen, const float* corners, int count) : slack_(seen.slack()) {
-    constexpr float kFar = 1e9f;  // where a missing triangle is
+  TriangleBlock(const OtherTree& seen, const float* corners, int count)
+      : lanes_((1 << count) - 1), slack_(seen.slack()) {
     for (int k = 0; k < 3; ++k) {
-      Float4 x = splat(kFar), y = x, z = x;
+      Float4 x = splat(0), y = x, z = x;
       for (int j = 0; j < count; ++j) {
         const float* const p = corners + 9 * j + 3 * k;
         x[j] = p[0];
@@ -54,7 +54,7 @@ class TriangleBlock {
         (upper_[0] >= splat(low(ax, bx, cx))) & (lower_[0] <= splat(high(ax, bx, cx))) &
         (upper_[1] >= splat(low(ay, by, cy))) & (lower_[1] <= splat(high(ay, by, cy))) &
         (upper_[2] >= splat(low(az, bz, cz))) & (lower_[2] <= splat(high(az, bz, cz)));
-    const int mask = maskOf(boxes);
+    const int mask = maskOf(boxes) & lanes_;
     if (mask == 0) return 0;
     // Heights over the plane of u; the slack is a length times that of the normal.
     const float ex = bx - ax, ey = by - ay, ez = bz - az;
@@ -80,6 +80,7 @@ class TriangleBlock {
  private:
   Float4 x_[3], y_[3], z_[3];
   Float4 lower_[3], upper_[3];
+  int lanes_;  ///< bit j: there is a triangle j
   float slack_;
 };
 

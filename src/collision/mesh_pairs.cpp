@@ -20,23 +20,31 @@ using geometry::MeshPoint;
 
 // ---- What all convex bodies share -------------------------------------------------------------
 
-/// Far apart by bounding ball and box: the cheapest answer, and the most frequent one.
-bool isFar(const MeshData& mesh, const Vec3& center, Real radius) {
+/// Far apart by bounding balls and boxes: the cheapest answer, and the most frequent one. Gives the
+/// body's centre in the frame of the mesh when it is not.
+bool isFar(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_WB,
+           const Transform& X_WM, Vec3* center) {
+  const Vec3 meshCenter = X_WM * mesh.center;
+  const Vec3 bodyCenter = view.core == CoreType::Point ? X_WB.translation : X_WB * view.center;
+  if (view.core == CoreType::Box && view.radius == 0) {
+    // The corners of a box reach far beyond its faces: the mesh's ball against the box itself.
+    const Vec3 c = inverseTimes(X_WB, meshCenter);
+    const Real dx = larger(std::fabs(c.x) - view.size.x, Real(0));
+    const Real dy = larger(std::fabs(c.y) - view.size.y, Real(0));
+    const Real dz = larger(std::fabs(c.z) - view.size.z, Real(0));
+    const Real reach = mesh.radius * (1 + Real(1e-12));
+    if (dx * dx + dy * dy + dz * dz > reach * reach) return true;
+  } else {
+    const Real reach = (mesh.radius + view.boundingRadius) * (1 + Real(1e-12));
+    if (squaredNorm(bodyCenter - meshCenter) > reach * reach) return true;
+  }
+  const Vec3 c = inverseTimes(X_WM, bodyCenter);
+  *center = c;
   const Vec3 &lower = mesh.bounds.lower, &upper = mesh.bounds.upper;
-  const Real dx = larger(larger(lower.x - center.x, center.x - upper.x), Real(0));
-  const Real dy = larger(larger(lower.y - center.y, center.y - upper.y), Real(0));
-  const Real dz = larger(larger(lower.z - center.z, center.z - upper.z), Real(0));
-  const Real reach = radius * (1 + Real(1e-12));
-  return dx * dx + dy * dy + dz * dz > reach * reach;
-}
-
-/// The same for a box in the world, seen from it: its corners reach far beyond its faces.
-bool isFarFromBox(const MeshData& mesh, const Vec3& half, const Transform& X_WB,
-                  const Transform& X_WM) {
-  const Vec3 c = inverseTimes(X_WB, X_WM * mesh.center);
-  const Real x = std::fabs(c.x) - half.x, y = std::fabs(c.y) - half.y, z = std::fabs(c.z) - half.z;
-  const Real dx = x > 0 ? x : 0, dy = y > 0 ? y : 0, dz = z > 0 ? z : 0;
-  const Real reach = mesh.radius * (1 + Real(1e-12));
+  const Real dx = larger(larger(lower.x - c.x, c.x - upper.x), Real(0));
+  const Real dy = larger(larger(lower.y - c.y, c.y - upper.y), Real(0));
+  const Real dz = larger(larger(lower.z - c.z, c.z - upper.z), Real(0));
+  const Real reach = view.boundingRadius * (1 + Real(1e-12));
   return dx * dx + dy * dy + dz * dz > reach * reach;
 }
 
@@ -108,9 +116,8 @@ SurfaceFrame frameOf(const MeshData& mesh, const ConvexView<Real>& view, const T
 int collideConvexMesh(const PairInput& in, const CollisionOption& option, CollisionResult& result) {
   const ConvexView<Real>& view = in.shape1.convex;
   const MeshData& mesh = *in.shape2.mesh;
-  if (isBox(view) && isFarFromBox(mesh, view.size, in.X_W1, in.X_W2)) return 0;
-  const Vec3 center = inverseTimes(in.X_W2, in.X_W1 * view.center);
-  if (isFar(mesh, center, view.boundingRadius)) return 0;
+  Vec3 center;  // of the body, in the frame of the mesh
+  if (isFar(mesh, view, in.X_W1, in.X_W2, &center)) return 0;
   const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
   std::vector<SurfaceContact>& contacts = contactScratch();
   if (!gatherContacts(mesh, view, X_MC, contacts)) return 0;
@@ -120,9 +127,8 @@ int collideConvexMesh(const PairInput& in, const CollisionOption& option, Collis
 bool overlapConvexMesh(const PairInput& in) {
   const ConvexView<Real>& view = in.shape1.convex;
   const MeshData& mesh = *in.shape2.mesh;
-  if (isBox(view) && isFarFromBox(mesh, view.size, in.X_W1, in.X_W2)) return false;
-  const Vec3 center = inverseTimes(in.X_W2, in.X_W1 * view.center);
-  if (isFar(mesh, center, view.boundingRadius)) return false;
+  Vec3 center;  // of the body, in the frame of the mesh
+  if (isFar(mesh, view, in.X_W1, in.X_W2, &center)) return false;
   const Vec3* const corners = mesh.corners.data();
   bool touched = false;
   if (isBall(view)) {

@@ -168,6 +168,14 @@ Real reach(const Shape& shape) {
   return norm(box.lower) + norm(box.upper);
 }
 
+/// Thinner than a thousand to one: finite answers are promised, right ones are not.
+bool isNeedle(const Shape& shape) {
+  if (shape.type() == ShapeType::Plane) return false;
+  const Vec3 h = shape.localAabb().halfExtents();
+  const Real thinnest = std::fmin(h.x, std::fmin(h.y, h.z));
+  return !(std::fmax(h.x, std::fmax(h.y, h.z)) <= 1000 * thinnest);
+}
+
 void checkContacts(const CollisionResult& result) {
   for (const ContactManifold& manifold : result.manifolds()) {
     CHECK(manifold.count >= 1 && manifold.count <= ContactManifold::kMaxPoints);
@@ -213,6 +221,7 @@ void checkPair(const Shape& shape1, const Transform& X_W1, const Shape& shape2,
     CHECK(support.distance);
     CHECK(isFinite(d.point1) && isFinite(d.point2));
     CHECK(std::fabs(norm(d.normal) - 1) < 1e-9);
+    if (isNeedle(shape1) || isNeedle(shape2)) continue;
     const Real size = reach(shape1) + reach(shape2) + norm(X_W1.translation) +
                       norm(X_W2.translation) + std::fabs(d.distance);
     CHECK(norm(d.point1 - d.point2 - d.normal * d.distance) <= 1e-6 * size);
