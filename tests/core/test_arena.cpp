@@ -23,7 +23,9 @@ void* countedAllocate(std::size_t bytes, std::size_t alignment) {
 }
 }  // namespace
 
-// Every way to the heap of this program counts.
+// Every way to the heap of this program counts. The way back is not inlined: gcc would then see
+// memory of operator new in free() and warn, although both are ours.
+[[gnu::noinline]] static void release(void* memory) noexcept { std::free(memory); }
 void* operator new(std::size_t bytes) { return countedAllocate(bytes, 16); }
 void* operator new[](std::size_t bytes) { return countedAllocate(bytes, 16); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
@@ -32,14 +34,14 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return countedAllocate(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
 
 namespace tangere::core {
 namespace {
