@@ -47,7 +47,8 @@ struct DistanceOption {
 };
 
 /// What one query leaves for the next one on the same two shapes: the last separating axis or
-/// simplex. Purely a hint: any content gives the same answer, only sooner or later.
+/// simplex. Purely a hint, any content is allowed: polytopes give the same bits with and without
+/// it, curved shapes the same answer to within the tolerance of their iteration.
 struct PairCache {
   Vec3 axis{};  ///< in the frame of shape 1; zero: nothing known
   std::uint8_t count = 0;
