@@ -5,8 +5,11 @@
 // stdout carries one document and nothing else.
 #pragma once
 
+#include <tangere/error.hpp>
+
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,10 +20,13 @@ using Json = nlohmann::ordered_json;
 
 enum ExitCode : int {
   kDone = 0,
+  kDifferent = 1,
   kUsage = 2,
   kInputRejected = 3,
+  kSimulationStopped = 4,
   kResourceLimit = 5,
   kInputOutput = 6,
+  kDevice = 7,
   kInterrupted = 130,
 };
 
@@ -42,15 +48,23 @@ struct Diagnostic {
 /// Ends a command with an exit code; the diagnostics are what the user is told.
 class CommandError : public std::runtime_error {
  public:
-  CommandError(ExitCode code, std::vector<Diagnostic> diagnostics);
+  /// `numErrors`: all that were found, when that is more than the list has.
+  CommandError(ExitCode code, std::vector<Diagnostic> diagnostics, std::size_t numErrors = 0);
   CommandError(ExitCode code, const std::string& message);
 
   [[nodiscard]] ExitCode code() const { return code_; }
   [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  [[nodiscard]] std::size_t numErrors() const { return num_errors_; }
 
  private:
   ExitCode code_;
   std::vector<Diagnostic> diagnostics_;
+  std::size_t num_errors_;
+};
+
+/// Ends a command with an exit code when the user has been told everything already.
+struct CommandEnd {
+  ExitCode code = kDone;
 };
 
 /// Collects what is wrong, so that the user sees the first twenty mistakes and not only one.
@@ -82,8 +96,11 @@ int reportError(const CommandError& error, const CommonOptions& common);
 void say(const CommonOptions& common, const std::string& text);
 void warn(const CommonOptions& common, const std::string& text);
 void printJson(const Json& document);
+/// Throws CommandError with kInputOutput when what was printed did not reach stdout.
+void flushStdout();
 
-/// True once SIGINT or SIGTERM arrived; commands look at it between units of work.
+/// True once SIGINT or SIGTERM arrived; commands look at it between units of work. A second one
+/// ends the program at once.
 void catchInterrupts();
 [[nodiscard]] bool interrupted();
 void throwIfInterrupted();
@@ -96,8 +113,6 @@ template <class... Parts>
   return text;
 }
 
-/// " (did you mean 'x'?)" for the candidates nearest to `word`, or nothing when none is near.
-[[nodiscard]] std::string nearNames(const std::string& word,
-                                    const std::vector<std::string>& candidates);
+using tangere::nearNames;
 
 }  // namespace tangere::cli

@@ -244,18 +244,13 @@ class PairReader {
     for (int k = 0; k < 3; ++k)
       pose.translation[k] = number(row, columns.position[k], "a finite number [m]").value_or(0);
     if (!complete) return pose;
-    // Scaled by the largest part first: the square of a tiny or huge quaternion is 0 or infinity.
-    const Real largest = std::fmax(std::fmax(std::fabs(q[0]), std::fabs(q[1])),
-                                   std::fmax(std::fabs(q[2]), std::fabs(q[3])));
-    if (largest == 0) {
+    if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) {
       errors_.add(row.line, row.fields[columns.quaternion[0]].column,
                   columnName(columns.quaternion[0]) +
                       ": found the quaternion 0 0 0 0, expected one that is not zero");
       return pose;
     }
-    const bool normal = largest > 1e-100 && largest < 1e100;
-    const Real scale = normal ? 1 : 1 / largest;
-    pose.rotation = rotationMatrix(Quat{q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale});
+    pose.rotation = rotationMatrix(Quat{q[0], q[1], q[2], q[3]});
     return pose;
   }
 

@@ -9,6 +9,7 @@
 #include <tangere/config.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace tangere {
 
@@ -138,10 +139,24 @@ struct QuatT {
   }
 };
 
+/// q times a power of two such that |q|^2 neither overflows nor loses digits, whatever the size of
+/// q. A power of two, because then q/|q| keeps its bits; the same q where nothing is in danger.
+template <class S>
+TANGERE_HD QuatT<S> scaledForSquares(const QuatT<S>& q) {
+  constexpr bool isWide = std::numeric_limits<S>::max_exponent > 128;
+  const S smallest = isWide ? S(0x1p-900) : S(0x1p-90), up = isWide ? S(0x1p600) : S(0x1p100);
+  const S largest = isWide ? S(0x1p900) : S(0x1p90), down = isWide ? S(0x1p-600) : S(0x1p-70);
+  const S square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  if (square >= smallest && square <= largest) return q;
+  const S s = square < smallest ? up : down;
+  return {q.w * s, q.x * s, q.y * s, q.z * s};
+}
+
 /// The rotation of q/|q|. A zero quaternion has no rotation: the result is then not finite.
 template <class S>
-TANGERE_HD Mat3T<S> rotationMatrix(const QuatT<S>& q) {
+TANGERE_HD Mat3T<S> rotationMatrix(const QuatT<S>& quat) {
   using std::sqrt;
+  const QuatT<S> q = scaledForSquares(quat);
   const S s = S(1) / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
   const S w = q.w * s, x = q.x * s, y = q.y * s, z = q.z * s;
   return {{{S(1) - S(2) * (y * y + z * z), S(2) * (x * y + w * z), S(2) * (x * z - w * y)},

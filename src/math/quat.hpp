@@ -67,9 +67,10 @@ template <class S>
   return sqrt((q.w * q.w + q.x * q.x) + (q.y * q.y + q.z * q.z));
 }
 
-/// q/|q|; not finite for a zero quaternion.
+/// q/|q| for q of any size; not finite for a zero quaternion.
 template <class S>
-[[nodiscard]] TANGERE_HD QuatT<S> normalized(const QuatT<S>& q) {
+[[nodiscard]] TANGERE_HD QuatT<S> normalized(const QuatT<S>& quat) {
+  const QuatT<S> q = scaledForSquares(quat);
   const S s = S(1) / norm(q);
   return {q.w * s, q.x * s, q.y * s, q.z * s};
 }
