@@ -225,6 +225,10 @@ Real boundingRadius(const Shape& shape) {
 
 }  // namespace
 
+std::string pairName(ShapeType type1, ShapeType type2) {
+  return std::string(shapeTypeName(type1)) + "-" + std::string(shapeTypeName(type2));
+}
+
 PairWorkload makePairs(ShapeType type1, ShapeType type2, Regime regime, int count,
                        std::uint64_t seed) {
   PairWorkload work{standardShape(type1), standardShape(type2), {}};

@@ -63,6 +63,8 @@ struct PairWorkload {
   ShapePtr shape1, shape2;
   std::vector<PosePair> poses;
 };
+/// "box-sphere".
+[[nodiscard]] std::string pairName(ShapeType type1, ShapeType type2);
 [[nodiscard]] PairWorkload makePairs(ShapeType type1, ShapeType type2, Regime regime, int count,
                                      std::uint64_t seed);
 

@@ -2,8 +2,8 @@
 //
 // Collision queries on two shapes, and on a group of objects.
 //
-// Queries never throw: bad poses and unsupported pairs come back as a status. Contacts, normals and
-// signs are those of <tangere/contact.hpp>.
+// Queries never throw: poses that are not finite or beyond 1e30 m and unsupported pairs come back
+// as a status. Contacts, normals and signs are those of <tangere/contact.hpp>.
 #pragma once
 
 #include <tangere/broad_phase.hpp>
@@ -47,13 +47,18 @@ struct DistanceOption {
 };
 
 /// What one query leaves for the next one on the same two shapes: the last separating axis or
-/// simplex. Purely a hint, any content is allowed: polytopes give the same bits with and without
-/// it, curved shapes the same answer to within the tolerance of their iteration.
+/// simplex, and what was proved about an overlap. Purely a hint, whatever query left it: polytopes
+/// give the same bits with and without it, curved shapes the same answer to within the tolerance of
+/// their iteration.
 struct PairCache {
   Vec3 axis{};  ///< in the frame of shape 1; zero: nothing known
   std::uint8_t count = 0;
   std::int16_t index1[4] = {-1, -1, -1, -1};
   std::int16_t index2[4] = {-1, -1, -1, -1};
+  Vec3 drift{};        ///< how the axis changed last
+  Real clearance = 0;  ///< with shape 2 at X_12, every other way out is at least this long [m]
+  Transform X_12{};    ///< pose of shape 2 in the frame of shape 1
+  Real shapesKey = 0;  ///< of the shapes that `clearance` is about
 };
 
 /// Tests two shapes and appends what it finds to `result`. Returns the number of contacts added
@@ -162,7 +167,7 @@ class CollisionGroup {
   CollisionGroup(CollisionGroup&&) noexcept;
   CollisionGroup& operator=(CollisionGroup&&) noexcept;
 
-  /// Throws InvalidInput on a taken id, no shape, or a pose that is not finite and rigid.
+  /// Throws InvalidInput on a taken id, no shape, or a pose that is not rigid or beyond 1e30 m.
   void add(const CollisionObject& object);
   /// The same with the next free id, which is returned.
   ObjectId add(std::shared_ptr<const Shape> shape, const Transform& pose);

@@ -48,7 +48,7 @@ enum class QueryStatus : std::uint8_t {
   Ok,
   NotConverged,  ///< An iteration cap was reached: the answer is the best one found.
   Unsupported,   ///< This pair of shape types has no such query: see pairSupport().
-  InvalidPose,   ///< A pose was not finite; nothing was computed.
+  InvalidPose,   ///< A pose was not finite, or beyond 1e30 m; nothing was computed.
 };
 
 /// Contact points of one pair of objects that belong together.
@@ -154,6 +154,8 @@ struct DistanceResult {
   Vec3 normal{};  ///< Unit, from object 2 to object 1.
   Vec3 point1{};  ///< On object 1, world; point1 - point2 = distance * normal.
   Vec3 point2{};
+  /// As in ContactPoint. -1 also where the pair is measured by support points (hulls, cylinders,
+  /// cones, ellipsoids): these tell the nearest points, and not which face they lie on.
   std::int32_t feature1 = -1;
   std::int32_t feature2 = -1;
   ObjectId object1 = kNoObject;

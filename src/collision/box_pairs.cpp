@@ -16,10 +16,9 @@ using kernel::BoxPair;
 // axes must not disagree by rounding.
 constexpr Real kCachedGap = 1e-9;
 
-// Marks a PairCache whose index2 holds the point of box 2 that was nearest, in 32767ths of its half
-// extents. That is a start for the next search, and nothing depends on it being right.
-constexpr std::int16_t kNearestPointMark = 0x5b0;
-constexpr Real kNearestPointScale = 32767;
+// Marks a PairCache whose index1 and index2 hold the sides of the boxes that were nearest. They are
+// a guess, and nothing depends on it being right.
+constexpr std::int16_t kNearestSidesMark = 0x5b0;
 
 /// Whether the axis that separated the boxes last time still does.
 bool cachedAxisSeparates(const PairInput& input) {
@@ -127,8 +126,8 @@ void writeGeneralDistance(const PairInput& input, const DistanceOption& option,
   out.status = contact.status;
 }
 
-void writeNearest(const PairInput& input, const BoxPair<Real>& pair,
-                  const kernel::BoxDistance<Real>& nearest, DistanceResult& out) {
+void writeNearest(const PairInput& input, const kernel::BoxDistance<Real>& nearest,
+                  DistanceResult& out) {
   out.distance = nearest.distance;
   out.normal = input.X_W1.rotation * nearest.normal;
   out.point1 = input.X_W1 * nearest.pointA;
@@ -139,10 +138,10 @@ void writeNearest(const PairInput& input, const BoxPair<Real>& pair,
   if (!cache) return;
   cache->axis = nearest.normal;
   cache->count = 0;
-  cache->index1[3] = kNearestPointMark;
+  cache->index1[3] = kNearestSidesMark;
   for (int k = 0; k < 3; ++k) {
-    const Real share = nearest.q[k] / pair.b[k] * kNearestPointScale;
-    cache->index2[k] = static_cast<std::int16_t>(share + (share < 0 ? Real(-0.5) : Real(0.5)));
+    cache->index1[k] = nearest.sideA[k];
+    cache->index2[k] = nearest.sideB[k];
   }
 }
 
@@ -150,21 +149,19 @@ void distanceOfBoxes(const PairInput& input, const DistanceOption& option, Dista
   BoxPair<Real> pair;
   kernel::makeBoxPair(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, &pair);
   kernel::BoxDistance<Real> nearest;
-  const PairCache* cache = input.cache;
-  if (cache && cache->index1[3] == kNearestPointMark && cachedAxisSeparates(input)) {
-    Vec3 start{};
-    for (int k = 0; k < 3; ++k) start[k] = pair.b[k] * (cache->index2[k] / kNearestPointScale);
-    // Of many equally near points the usual start decides.
-    if (kernel::findBoxDistance(pair, start, &nearest) && nearest.isUnique) {
-      writeNearest(input, pair, nearest, out);
+  PairCache* cache = input.cache;
+  if (cache && cache->index1[3] == kNearestSidesMark) {
+    if (kernel::resumeBoxDistance(pair, cache->index1, cache->index2, &nearest)) {
+      writeNearest(input, nearest, out);
       return;
     }
+    cache->index1[3] = -1;
   }
   BoxAxis<Real> axis;
   if (kernel::findBoxAxis<true>(pair, &axis))
     writeOverlap(input, pair, axis, option, out);
   else if (kernel::findBoxDistance(pair, kernel::startOfBoxDistance(pair, axis.index), &nearest))
-    writeNearest(input, pair, nearest, out);
+    writeNearest(input, nearest, out);
   else
     writeGeneralDistance(input, option, out);
 }

@@ -209,8 +209,9 @@ template <ShapeType kSolid>
 [[gnu::flatten]] void distanceSolid(const PairInput& input, const DistanceOption& option,
                                     DistanceResult& out) {
   const CapsuleAndSolid<kSolid> pair(input);
+  const Segment segment = pair.segmentInSolid();
   typename ContactOf<kSolid>::Type contact;
-  measureSolid<kSolid>(pair.solid.size, pair.segmentInSolid(), kInfinity, &contact);
+  measureSolid<kSolid>(pair.solid.size, segment, kInfinity, &contact);
   const Vec3 outward = pair.X_WS.rotation * contact.normal;
   const Vec3 core = pair.X_WC.translation + pair.X_WC.rotation.col[2] * contact.t;
   const Real radius = pair.capsule.radius;
@@ -224,6 +225,12 @@ template <ShapeType kSolid>
   out.normal = pair.kCapsuleFirst ? outward : -outward;
   out.point1 = pair.kCapsuleFirst ? onCapsule : onSolid;
   out.point2 = pair.kCapsuleFirst ? onSolid : onCapsule;
+  const std::int32_t ofCapsule = kernel::segmentFeature(segment, contact.t);
+  std::int32_t ofSolid = kernel::kNoFeature;
+  if constexpr (kSolid == ShapeType::Box)
+    ofSolid = kernel::boxFeature(contact.distance > 0 ? contact.offset : contact.normal);
+  out.feature1 = pair.kCapsuleFirst ? ofCapsule : ofSolid;
+  out.feature2 = pair.kCapsuleFirst ? ofSolid : ofCapsule;
 }
 
 // ---------------------------------------------------------------- capsule, plane

@@ -9,6 +9,7 @@
 #include "collision/time_of_impact.hpp"
 #include "core/assert.hpp"
 #include "core/parallel_for.hpp"
+#include "geometry/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +39,8 @@ std::unique_ptr<BroadPhase> makeBroadPhase(BroadPhaseType type) {
 
 void requirePose(ObjectId id, const Transform& pose) {
   const Vec3& p = pose.translation;
-  TANGERE_REQUIRE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z),
-                  "the position of an object must be finite [m]", id, p.x, p.y, p.z);
+  TANGERE_REQUIRE(geometry::isPosition(p),
+                  "the position of an object must be finite and within 1e30 m", id, p.x, p.y, p.z);
   const Mat3& R = pose.rotation;
   const Mat3 product = transposeTimes(R, R);
   Real error = 0;

@@ -45,8 +45,29 @@ template <int CA, int CB>
 struct ConvexPairQueries {
   using Pair = kernel::MinkowskiPair<Real, CA, CB>;
 
+  /// Whether the axis that separated the shapes last time still does, by more than rounding. In the
+  /// world, before anything is known of the relative pose: most pairs of a scene end here.
+  static bool cachedAxisSeparates(const PairInput& input) {
+    const PairCache* cache = input.cache;
+    if (cache == nullptr || cache->count != 0) return false;
+    const Vec3& axis = cache->axis;
+    const kernel::ConvexView<Real>&a = input.shape1.convex, &b = input.shape2.convex;
+    const Real axis2 = squaredNorm(axis);
+    if (!(axis2 > 0) || a.radius + b.radius > 0) return false;
+    const Pair cores{a, b, input.X_W2};
+    const Vec3 axis_W = input.X_W1.rotation * axis;
+    const Vec3 axis_2 = transposeTimes(input.X_W2.rotation, axis_W);
+    int unused = 0;
+    const Real gap =
+        dot(axis_W, input.X_W1.translation - input.X_W2.translation) +
+        (dot(axis, cores.supportA(-axis, &unused)) - dot(axis_2, cores.supportB(axis_2, &unused)));
+    const Real size = a.boundingRadius + b.boundingRadius;
+    return gap > 0 && gap * gap > Real(1e-24) * size * size * axis2;
+  }
+
   static int collide(const PairInput& input, const CollisionOption& option,
                      CollisionResult& result) {
+    if (cachedAxisSeparates(input)) return 0;
     const Transform X_12 = inverseTimes(input.X_W1, input.X_W2);
     kernel::ConvexContact<Real> contact;
     const Pair pair{input.shape1.convex, input.shape2.convex, X_12};

@@ -7,6 +7,7 @@
 #include "collision/kernels/convex_distance.hpp"
 #include "collision/kernels/convex_manifold.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
+#include "collision/mesh_body_faces.hpp"
 #include "collision/mesh_surface.hpp"
 #include "collision/mesh_traversal.hpp"
 #include "geometry/kernels/ray_interval.hpp"
@@ -24,28 +25,16 @@ class BodyOnSurface {
  public:
   BodyOnSurface(const Surface& surface, const ConvexView<Real>& view, const Transform& X_SC,
                 std::vector<SurfaceContact>& out)
-      : surface_(surface), view_(view), X_SC_(X_SC), X_CS_(inverse(X_SC)), out_(out) {
-    flat_ = view.radius == 0 && (view.core == CoreType::Box || view.core == CoreType::Hull);
-    if (flat_ && view.core == CoreType::Box) {
-      for (int f = 0; f < 6; ++f) {
-        boxNormal_[f] = {};
-        boxNormal_[f][f >> 1] = (f & 1) != 0 ? 1 : -1;
-        boxOffset_[f] = view.size[f >> 1];
-      }
-      numFaces_ = 6;
-      faceNormal_ = boxNormal_;
-      faceOffset_ = boxOffset_;
-    } else if (flat_) {
-      numFaces_ = view.hull->numFaces;
-      faceNormal_ = view.hull->faceNormal;
-      faceOffset_ = view.hull->faceOffset;
-    }
-    if (flat_) fillFaceTable();
-  }
+      : surface_(surface),
+        view_(view),
+        X_SC_(X_SC),
+        X_CS_(inverse(X_SC)),
+        out_(out),
+        faces_(view) {}
 
   void addTriangle(int t, const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 v_S[3] = {a, b, c};
-    if (flat_)
+    if (!faces_.empty())
       addToPolytope(t, v_S);
     else
       addToRounded(t, v_S);
@@ -64,30 +53,6 @@ class BodyOnSurface {
   }
 
  private:
-  /// Four faces of the body. Missing ones have no normal and lie far away.
-  struct FaceBlock {
-    Float4 x, y, z, offset;
-  };
-  struct FaceTable {
-    const FaceBlock* block = nullptr;
-    int numBlocks = 0;
-  };
-
-  void fillFaceTable() {
-    thread_local std::vector<FaceBlock> blocks;
-    faces_.numBlocks = (numFaces_ + 3) / 4;
-    blocks.resize(static_cast<std::size_t>(faces_.numBlocks));
-    for (int f = 0; f < 4 * faces_.numBlocks; ++f) {
-      FaceBlock& b = blocks[f / 4];
-      const bool real = f < numFaces_;
-      b.x[f % 4] = real ? float(faceNormal_[f].x) : 0;
-      b.y[f % 4] = real ? float(faceNormal_[f].y) : 0;
-      b.z[f % 4] = real ? float(faceNormal_[f].z) : 0;
-      b.offset[f % 4] = real ? float(faceOffset_[f]) : 1e30f;
-    }
-    faces_.block = blocks.data();
-  }
-
   struct EdgeContact {
     Real depth = 1e300;
     Vec3 normal{}, position{};  // C
@@ -180,17 +145,17 @@ class BodyOnSurface {
     // Face by face: the least overlap, and the planes that cut the triangle.
     Real overlap;
     int face, lowest;
-    int cutting[kMaxCutting], numCutting = 0;
-    if (!facesAgainst(v, &overlap, &face, &lowest, cutting, &numCutting)) return;
-    if (numCutting > kMaxCutting) {
+    int cutting[PolytopeFaces::kMaxCutting], numCutting = 0;
+    if (!faces_.compare(v, &overlap, &face, &lowest, cutting, &numCutting)) return;
+    if (numCutting > PolytopeFaces::kMaxCutting) {
       // So many planes cannot matter on a triangle; the exact test tells.
       if (!kernel::convexOverlap(view_, triangleView(v_S), X_CS_)) return;
-      numCutting = kMaxCutting;
+      numCutting = PolytopeFaces::kMaxCutting;
     }
     const Vec3 n_S = ownNormal(t, v_S[0]);
     const Vec3 n = transposeTimes(X_SC_.rotation, n_S);
     Vec3* const polygon = polygon_;
-    const int count = clip(v, cutting, numCutting, polygon);
+    const int count = faces_.clip(v, cutting, numCutting, polygon);
     if (count == 0) return;
     const bool sharp = surface_.hasSharpEdge(t);
     if (numCutting == 0 && !sharp && addWithin(t, v, n, face, lowest, overlap)) return;
@@ -202,7 +167,7 @@ class BodyOnSurface {
     // Along its own normal, and the two other ways that may be shorter.
     const std::size_t before = out_.size();
     const Real own = addOwnNormal(t, n_S, v, &middle);
-    const Vec3 away = -faceNormal_[face];  // the body goes this way to clear the triangle
+    const Vec3 away = -faces_.normal(face);  // the body goes this way to clear the triangle
     const bool front = !surface_.isSolid() || dot(away, n) > -kRise;
     const bool summit = overlap < own * (1 - Real(1e-9)) && front &&
                         isSummit(surface_, t, lowest, X_SC_.rotation * away);
@@ -220,67 +185,8 @@ class BodyOnSurface {
     for (std::size_t i = before; i < out_.size(); ++i) out_[i].sharp = sharp;
     if (out_.size() == before)
       keepSpare(t, middle, away,
-                larger(faceOffset_[face] - dot(faceNormal_[face], middle), Real(0)),
+                larger(faces_.offset(face) - dot(faces_.normal(face), middle), Real(0)),
                 kernel::faceFeature(face));
-  }
-
-  /// The face with the least overlap of the triangle, its vertex that is lowest there, and the
-  /// faces that cut the triangle. False when a face separates them. Four faces at a time in float;
-  /// what that cannot settle is left to the exact clipping that follows.
-  bool facesAgainst(const Vec3* v, Real* overlap, int* face, int* lowest, int* cutting,
-                    int* numCutting) const {
-    Real extent = view_.boundingRadius;
-    for (int k = 0; k < 3; ++k)
-      extent =
-          larger(extent, larger(std::fabs(v[k].x), larger(std::fabs(v[k].y), std::fabs(v[k].z))));
-    const float slack = 2e-6f * float(extent);
-    Float4 x[3], y[3], z[3];
-    for (int k = 0; k < 3; ++k) {
-      x[k] = splat(float(v[k].x));
-      y[k] = splat(float(v[k].y));
-      z[k] = splat(float(v[k].z));
-    }
-    float least = 1e30f;
-    int best = 0;
-    for (int b = 0; b < faces_.numBlocks; ++b) {
-      const FaceBlock& f = faces_.block[b];
-      const Float4 d0 = f.x * x[0] + f.y * y[0] + f.z * z[0];
-      const Float4 d1 = f.x * x[1] + f.y * y[1] + f.z * z[1];
-      const Float4 d2 = f.x * x[2] + f.y * y[2] + f.z * z[2];
-      const Float4 o = f.offset - min4(d0, min4(d1, d2));
-      if (maskOf(o < splat(-slack)) != 0) return false;
-      int cut = maskOf(max4(d0, max4(d1, d2)) > f.offset - slack);
-      for (int i = 0; cut != 0; ++i, cut >>= 1)
-        if ((cut & 1) != 0) {
-          if (*numCutting < kMaxCutting) cutting[*numCutting] = 4 * b + i;
-          ++*numCutting;
-        }
-      const int nearer = maskOf(o < splat(least));
-      for (int i = 0; i < 4 && nearer != 0; ++i)
-        if (o[i] < least) {
-          least = o[i];
-          best = 4 * b + i;
-        }
-    }
-    if (slack > 1e-4f * float(view_.boundingRadius)) {
-      // A triangle this large drowns the body in the rounding of float.
-      Real exact = std::numeric_limits<Real>::infinity();
-      for (int f = 0; f < numFaces_; ++f) {
-        const Vec3& m = faceNormal_[f];
-        const Real d0 = dot(m, v[0]), d1 = dot(m, v[1]), d2 = dot(m, v[2]);
-        const Real o = faceOffset_[f] - (d0 < d1 ? (d0 < d2 ? d0 : d2) : (d1 < d2 ? d1 : d2));
-        if (o < exact) {
-          exact = o;
-          best = f;
-        }
-      }
-    }
-    const Vec3& m = faceNormal_[best];
-    const Real d0 = dot(m, v[0]), d1 = dot(m, v[1]), d2 = dot(m, v[2]);
-    *lowest = d0 <= d1 ? (d0 <= d2 ? 0 : 2) : (d1 <= d2 ? 1 : 2);
-    *overlap = faceOffset_[best] - (*lowest == 0 ? d0 : (*lowest == 1 ? d1 : d2));
-    *face = best;
-    return *overlap >= 0;
   }
 
   /// A small triangle wholly inside the body: one point stands for it, at its middle. Its corners
@@ -289,76 +195,23 @@ class BodyOnSurface {
   bool addWithin(int t, const Vec3* v, const Vec3& n, int face, int lowest, Real overlap) {
     const Vec3 middle = (v[0] + v[1] + v[2]) * Real(1.0 / 3.0);
     int under;
-    const Real depth = exitFace(middle, n, &under);
+    const Real depth = faces_.exit(middle, n, &under);
     if (under < 0) return false;
-    const Real under_face = faceOffset_[face] - dot(faceNormal_[face], middle);
+    const Real under_face = faces_.offset(face) - dot(faces_.normal(face), middle);
     if (under_face < Real(0.98) * depth && overlap < depth &&
-        (!surface_.isSolid() || -dot(faceNormal_[face], n) > -kRise) &&
-        isSummit(surface_, t, lowest, X_SC_.rotation * -faceNormal_[face]))
+        (!surface_.isSolid() || -dot(faces_.normal(face), n) > -kRise) &&
+        isSummit(surface_, t, lowest, X_SC_.rotation * -faces_.normal(face)))
       return false;
     touched_ = true;
     add(t, middle - n * (Real(0.5) * depth), n, depth, kernel::faceFeature(under));
     return true;
   }
 
-  /// From a point inside straight down along -n: the face where the body ends, and how far it is.
-  Real exitFace(const Vec3& inside, const Vec3& n, int* face) const {
-    *face = -1;
-    const Float4 px = splat(float(inside.x)), py = splat(float(inside.y)),
-                 pz = splat(float(inside.z));
-    const Float4 nx = splat(float(n.x)), ny = splat(float(n.y)), nz = splat(float(n.z));
-    float least = 1e30f;
-    for (int b = 0; b < faces_.numBlocks; ++b) {
-      const FaceBlock& f = faces_.block[b];
-      const Float4 slope = max4(-(f.x * nx + f.y * ny + f.z * nz), splat(1e-12f));
-      const Float4 t = (f.offset - (f.x * px + f.y * py + f.z * pz)) / slope;
-      if (maskOf(t < splat(least)) == 0) continue;
-      for (int i = 0; i < 4; ++i)
-        if (t[i] < least) {
-          least = t[i];
-          *face = 4 * b + i;
-        }
-    }
-    if (*face < 0) return 0;
-    const Vec3& m = faceNormal_[*face];
-    const Real slope = -dot(m, n);
-    if (!(slope > Real(1e-9))) {
-      *face = -1;
-      return 0;
-    }
-    return larger((faceOffset_[*face] - dot(m, inside)) / slope, Real(0));
-  }
-
-  /// Clips the triangle to the body's faces. An empty answer means that it does not touch.
-  int clip(const Vec3* v, const int* cutting, int numCutting, Vec3* polygon) {
-    Vec3* const other = other_;
-    int count = 3;
-    for (int k = 0; k < 3; ++k) polygon[k] = v[k];
-    for (int c = 0; c < numCutting; ++c) {
-      const Vec3& m = faceNormal_[cutting[c]];
-      const Real offset = faceOffset_[cutting[c]];
-      int n = 0;
-      Real d = dot(m, polygon[count - 1]) - offset;
-      Vec3 p = polygon[count - 1];
-      for (int i = 0; i < count; ++i) {
-        const Real e = dot(m, polygon[i]) - offset;
-        if ((d > 0) != (e > 0)) other[n++] = p + (polygon[i] - p) * (d / (d - e));
-        if (e <= 0) other[n++] = polygon[i];
-        d = e;
-        p = polygon[i];
-      }
-      if (n == 0) return 0;
-      count = n;
-      for (int i = 0; i < n; ++i) polygon[i] = other[i];
-    }
-    return count;
-  }
-
   /// Points of the clipped triangle under a face of the body.
   void addFacePoints(int t, int face, const Vec3* polygon, int count) {
-    const Vec3& m = faceNormal_[face];
+    const Vec3& m = faces_.normal(face);
     for (int i = 0; i < count; ++i) {
-      const Real depth = faceOffset_[face] - dot(m, polygon[i]);
+      const Real depth = faces_.offset(face) - dot(m, polygon[i]);
       if (depth < 0) continue;
       add(t, polygon[i] + m * (Real(0.5) * depth), -m, depth, kernel::faceFeature(face), true);
     }
@@ -389,7 +242,7 @@ class BodyOnSurface {
     const bool above = prism.holds(dot(prism.e0, p), dot(prism.e1, p));
     // What a box or a hull has over the triangle is on the faces found under it; its lowest feature
     // is needed where that is its lowest vertex.
-    if (above || !flat_) {
+    if (above || faces_.empty()) {
       const Real reach = kernel::kReachInDepths<Real> * depth + prism.slop;
       const kernel::SupportKey<Real> key =
           kernel::findSupportKey(view_, -n, reach, kernel::kMaxIncidentSlope<Real>);
@@ -480,20 +333,20 @@ class BodyOnSurface {
   /// Straight down from a point in the body to where its surface is left: the face there, cut to
   /// the column over the triangle, or that point alone of a curved body.
   void addUnder(int t, const Prism& prism, const Vec3& inside) {
-    if (!flat_) {
+    if (faces_.empty()) {
       const Real depth = exitOf(view_, inside, -prism.n);
       if (depth >= 0) add(t, inside - prism.n * (Real(0.5) * depth), prism.n, depth, -1);
       return;
     }
     int face;
-    const Real least = exitFace(inside, prism.n, &face);
+    const Real least = faces_.exit(inside, prism.n, &face);
     if (face < 0) return;
     kernel::SupportKey<Real> key;
     key.kind = kernel::SupportKind::Polygon;
     key.feature = kernel::faceFeature(face);
     key.index0 = key.index1 = face;
     kernel::SupportFeature<Real> feature;
-    kernel::fillSupportFeature(view_, key, faceNormal_[face], &feature);
+    kernel::fillSupportFeature(view_, key, faces_.normal(face), &feature);
     // Seen from above the face runs clockwise.
     const std::size_t before = out_.size();
     clipFace(t, prism, feature, key.feature);
@@ -546,8 +399,8 @@ class BodyOnSurface {
       const Vec3 f1 = v[far] - p;
       const Vec3 f2 = inner ? X_CS_ * w2 - p : f1;
       const bool emit = !inner || t < surface_.across(t, k);
-      forEachEdge([&](const Vec3& q0, const Vec3& q1, const Vec3& m1, const Vec3& m2,
-                      std::int32_t feature) {
+      faces_.forEachEdge([&](const Vec3& q0, const Vec3& q1, const Vec3& m1, const Vec3& m2,
+                             std::int32_t feature) {
         Vec3 axis = cross(q1 - q0, e);
         const Real l2 = squaredNorm(axis);
         if (!(l2 > Real(1e-12) * squaredNorm(e) * squaredNorm(q1 - q0))) return;
@@ -574,28 +427,6 @@ class BodyOnSurface {
       });
     }
     return best;
-  }
-
-  template <class Visit>
-  void forEachEdge(const Visit& visit) const {
-    if (view_.core == CoreType::Hull) {
-      const kernel::HullView<Real>& hull = *view_.hull;
-      for (int i = 0; i < hull.numEdges; ++i) {
-        const int a = hull.edgeVertex[2 * i], b = hull.edgeVertex[2 * i + 1];
-        visit(hull.vertex(a), hull.vertex(b), hull.faceNormal[hull.edgeFace[2 * i]],
-              hull.faceNormal[hull.edgeFace[2 * i + 1]], kernel::edgeFeature(a, b));
-      }
-      return;
-    }
-    for (int axis = 0; axis < 3; ++axis)
-      for (int corner = 0; corner < 4; ++corner) {
-        const int u = (axis + 1) % 3, w = (axis + 2) % 3;
-        const int low = ((corner & 1) != 0 ? 1 << u : 0) | ((corner & 2) != 0 ? 1 << w : 0);
-        const int high = low | (1 << axis);
-        visit(kernel::boxVertex(view_.size, low), kernel::boxVertex(view_.size, high),
-              boxNormal_[2 * u + (corner & 1)], boxNormal_[2 * w + (corner >> 1)],
-              kernel::edgeFeature(low, high));
-      }
   }
 
   void addToRounded(int t, const Vec3* v_S) {
@@ -657,25 +488,16 @@ class BodyOnSurface {
     out_.back().sharp = sharp;
   }
 
-  static constexpr int kMaxCutting = 64;
-  static constexpr int kMaxPolygon = kMaxCutting + 4;
-
   const Surface& surface_;
   const ConvexView<Real>& view_;
   const Transform& X_SC_;
   Transform X_CS_;
   std::vector<SurfaceContact>& out_;
-  bool flat_ = false;
   bool touched_ = false;
   bool hasSpare_ = false;
   SurfaceContact spare_;
-  FaceTable faces_;
-  int numFaces_ = 0;
-  const Vec3* faceNormal_ = nullptr;
-  const Real* faceOffset_ = nullptr;
-  Vec3 polygon_[kMaxPolygon], other_[kMaxPolygon];  // scratch of clip()
-  Vec3 boxNormal_[6];
-  Real boxOffset_[6];
+  PolytopeFaces faces_;
+  Vec3 polygon_[PolytopeFaces::kMaxPolygon];  // scratch of addToPolytope()
 };
 
 }  // namespace tangere::collision

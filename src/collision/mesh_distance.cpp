@@ -3,6 +3,7 @@
 
 #include "collision/kernels/convex_distance.hpp"
 #include "collision/mesh_traversal.hpp"
+#include "geometry/bvh_nearest.hpp"
 
 #include <cmath>
 #include <limits>
@@ -108,57 +109,34 @@ NearestTriangle nearestTriangle(const geometry::MeshData& mesh,
   Real bound = std::fmax(upperBound, Real(0));
   kernel::ConvexHint<Real> hint;
 
-  struct Entry {
-    float bound;
-    BvhRef ref;
-  } stack[Bvh::kStackSize];
-  int size = 0;
-  stack[size++] = {0, {0, 0}};
-  while (size > 0) {
-    const Entry entry = stack[--size];
-    const Real limitReal = bound * bvh.inverseScale;
-    const float limit = limitReal < Real(1e30) ? float(limitReal) * 1.000001f : 1e30f;
-    if (entry.bound > limit) continue;
-    if (entry.ref.count > 0) {
-      for (int s = entry.ref.child; s < entry.ref.child + entry.ref.count; ++s) {
-        const Vec3* v = &mesh.corners[3 * s];
-        if (culler.boundOf(v) > bound) continue;
-        const kernel::ConvexView<Real> triangle = triangleView(v);
-        const kernel::ConvexContact<Real> pair =
-            kernel::convexDistance(view, triangle, X_CM, bound, /*enableSigned=*/false, &hint);
-        // Beyond the bound the answer is a lower bound with no points to it; rounding may put it
-        // on the bound itself.
-        const Real nearer = bound * (1 - Real(1e-13)) - Real(1e-13) * view.boundingRadius;
-        if (!(pair.distance <= 0 || pair.distance < nearer)) continue;
-        best.triangle = bvh.order[s];
-        best.distance = pair.distance;
-        if (!(pair.distance > 0)) {
-          best.found = false;
-          best.touching = true;
-          return best;
-        }
-        best.found = true;
-        best.normal = X_MC.rotation * pair.normal;
-        best.onSurface = X_MC * pair.pointB;
-        bound = pair.distance;
-        culler.setDirection(best.normal);
-      }
-      continue;
+  const auto limit = [&] {
+    const Real unit = bound * bvh.inverseScale;
+    return unit < Real(1e30) ? float(unit) * 1.000001f : 1e30f;
+  };
+  const auto bounds = [&](const BvhNode& node) { return culler.bounds(node); };
+  geometry::visitNearestFirst(bvh, bounds, limit, [&](int slot, int count) {
+    for (int s = slot; s < slot + count; ++s) {
+      const Vec3* v = &mesh.corners[3 * s];
+      if (culler.boundOf(v) > bound) continue;
+      const kernel::ConvexView<Real> triangle = triangleView(v);
+      const kernel::ConvexContact<Real> pair =
+          kernel::convexDistance(view, triangle, X_CM, bound, /*enableSigned=*/false, &hint);
+      // Beyond the bound the answer is a lower bound with no points to it; rounding may put it on
+      // the bound itself.
+      const Real nearer = bound * (1 - Real(1e-13)) - Real(1e-13) * view.boundingRadius;
+      if (!(pair.distance <= 0 || pair.distance < nearer)) continue;
+      best.triangle = bvh.order[s];
+      best.distance = pair.distance;
+      best.touching = !(pair.distance > 0);
+      best.found = !best.touching;
+      if (best.touching) return true;
+      best.normal = X_MC.rotation * pair.normal;
+      best.onSurface = X_MC * pair.pointB;
+      bound = pair.distance;
+      culler.setDirection(best.normal);
     }
-    const BvhNode& node = bvh.nodes[entry.ref.child];
-    const Float4 key = culler.bounds(node);
-    int mask = maskOf(key <= splat(limit));
-    const int first = size;
-    for (int i = 0; mask != 0; ++i, mask >>= 1) {
-      if (!(mask & 1) || node.count[i] < 0) continue;
-      int j = size++;
-      while (j > first && stack[j - 1].bound < key[i]) {
-        stack[j] = stack[j - 1];
-        --j;
-      }
-      stack[j] = {key[i], {node.child[i], node.count[i]}};
-    }
-  }
+    return false;
+  });
   return best;
 }
 

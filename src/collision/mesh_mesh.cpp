@@ -55,9 +55,8 @@ bool gatherContacts(const MeshBodyPair& pair, const Transform& X_12,
                     std::vector<SurfaceContact>& out) {
   thread_local std::vector<Crossing> crossings;
   crossings.clear();
-  findCrossings(pair.body1.mesh, pair.body2.mesh, X_12, false, [&](const Crossing& c) {
+  CrossingFinder(pair.body1.mesh, pair.body2.mesh, X_12).visitAll([&](const Crossing& c) {
     crossings.push_back(c);
-    return false;
   });
   if (!crossings.empty()) {
     addRegionContacts(pair.body1, pair.body2, X_12, crossings, out);
@@ -123,8 +122,7 @@ int collideMeshes(const MeshBodyPair& pair, const CollisionOption& option,
 bool overlapMeshes(const MeshBodyPair& pair) {
   if (isFar(pair)) return false;
   const Transform X_12 = inverseTimes(pair.X_W1, pair.X_W2);
-  return findCrossings(pair.body1.mesh, pair.body2.mesh, X_12, true,
-                       [](const Crossing&) { return true; }) ||
+  return CrossingFinder(pair.body1.mesh, pair.body2.mesh, X_12).any() ||
          isContained(pair.body1, pair.body2, inverse(X_12)) ||
          isContained(pair.body2, pair.body1, X_12);
 }

@@ -39,6 +39,22 @@ NearestPair guessNearest(const MeshData& a, const MeshData& b, const Transform& 
 
 namespace {
 
+// std::fmax is a call into libm.
+Real larger(Real x, Real y) { return x > y ? x : y; }
+
+/// Takes two triangles, v being that of B in the frame of A, when they are nearer than the best.
+bool compareTriangles(const MeshData& a, const MeshData& b, int slotA, int slotB, const Vec3* v,
+                      NearestPair& best) {
+  const Real bound2 = best.distance * best.distance;
+  const Vec3* const u = &a.corners[3 * slotA];
+  if (kernel::areFarApart(u, v, bound2)) return false;
+  Vec3 p, q;
+  const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
+  if (!(d2 < bound2)) return false;
+  best = {std::sqrt(d2), p, q, a.bvh.order[slotA], b.bvh.order[slotB]};
+  return true;
+}
+
 /// A triangle with how far it reaches along a direction.
 struct Reach {
   Real value;
@@ -71,7 +87,7 @@ bool gatherReach(const MeshData& mesh, const Vec3& direction, Real limit, std::s
       for (int s = node.child[i]; s < node.child[i] + node.count[i]; ++s) {
         const Vec3* v = &mesh.corners[3 * s];
         const Real reach =
-            std::fmax(dot(direction, v[0]), std::fmax(dot(direction, v[1]), dot(direction, v[2])));
+            larger(dot(direction, v[0]), larger(dot(direction, v[1]), dot(direction, v[2])));
         if (!(reach >= limit)) continue;
         if (out.size() == most) return false;
         out.push_back({reach, s});
@@ -95,12 +111,7 @@ void compareReaches(const MeshData& a, const MeshData& b, const Transform& X_AB,
       if (!moved)
         for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * rb.slot + k];
       moved = true;
-      Vec3 p, q;
-      const Real bound2 = best.distance * best.distance;
-      const Vec3* const u = &a.corners[3 * ra.slot];
-      if (kernel::areFarApart(u, v, bound2)) continue;
-      const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
-      if (d2 < bound2) best = {std::sqrt(d2), p, q, a.bvh.order[ra.slot], b.bvh.order[rb.slot]};
+      compareTriangles(a, b, ra.slot, rb.slot, v, best);
     }
   }
 }
@@ -120,8 +131,8 @@ std::span<const Reach> farthest(std::vector<Reach>& list) {
 
 bool refineAcrossPlane(const MeshData& a, const MeshData& b, const Transform& X_AB,
                        NearestPair& best) {
-  constexpr std::size_t kMost = 3000, kMostPairs = 20000;
-  constexpr int kMaxTurns = 6;
+  constexpr std::size_t kMost = 1000, kMostPairs = 10000;
+  constexpr int kMaxTurns = 3;
   thread_local std::vector<Reach> nearA, nearB;
   for (int turn = 0; turn < kMaxTurns; ++turn) {
     if (!(best.distance > 0)) return false;
@@ -158,27 +169,20 @@ void searchNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, 
   };
   turn();
   both.visitNearest(best.distance, [&](int slotA, int countA, int slotB, int countB) {
+    bool nearer = false;
     Real top[Bvh::kLeafSize];
     for (int i = 0; i < countA; ++i) {
       const Vec3* u = &a.corners[3 * (slotA + i)];
-      top[i] = std::fmax(dot(n, u[0]), std::fmax(dot(n, u[1]), dot(n, u[2])));
+      top[i] = larger(dot(n, u[0]), larger(dot(n, u[1]), dot(n, u[2])));
     }
     for (int j = slotB; j < slotB + countB; ++j) {
       Vec3 v[3];
       for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * j + k];
-      const Real low = std::fmin(dot(n, v[0]), std::fmin(dot(n, v[1]), dot(n, v[2])));
-      for (int i = 0; i < countA; ++i) {
-        if (low - top[i] >= best.distance) continue;
-        Vec3 p, q;
-        const Real bound2 = best.distance * best.distance;
-        const Vec3* const u = &a.corners[3 * (slotA + i)];
-        if (kernel::areFarApart(u, v, bound2)) continue;
-        const Real d2 = kernel::squaredDistanceTriangles(u, v, bound2, &p, &q);
-        if (!(d2 < bound2)) continue;
-        best = {std::sqrt(d2), p, q, a.bvh.order[slotA + i], b.bvh.order[j]};
-      }
+      const Real low = -larger(-dot(n, v[0]), larger(-dot(n, v[1]), -dot(n, v[2])));
+      for (int i = 0; i < countA; ++i)
+        if (low - top[i] < best.distance) nearer |= compareTriangles(a, b, slotA + i, j, v, best);
     }
-    turn();
+    if (nearer) turn();
   });
 }
 

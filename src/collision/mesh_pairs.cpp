@@ -5,6 +5,7 @@
 #include "collision/mesh_body.hpp"
 #include "collision/mesh_distance.hpp"
 #include "collision/mesh_mesh.hpp"
+#include "collision/mesh_penetration.hpp"
 #include "collision/mesh_surface.hpp"
 #include "collision/mesh_traversal.hpp"
 
@@ -198,7 +199,26 @@ void distanceConvexMesh(const PairInput& in, const DistanceOption& option, Dista
         const Transform moved{in.X_W1.rotation, in.X_W1.translation + in.X_W2.rotation * move};
         return !overlapConvexMesh({in.shape1, moved, in.shape2, in.X_W2, nullptr});
       };
+      const auto distanceAfter = [&](const Vec3& move_W) {
+        const Transform moved{in.X_W1.rotation, in.X_W1.translation + move_W};
+        DistanceOption unsignedOption;
+        unsignedOption.enableSigned = false;
+        DistanceResult apart;
+        distanceConvexMesh({in.shape1, moved, in.shape2, in.X_W2, nullptr}, unsignedOption, apart);
+        return apart;
+      };
       writePenetration(contacts, frameOf(mesh, view, in.X_W2), option, separates, out);
+      if (option.enableSigned && !isBall(view)) {
+        WaysOut ways;
+        ways.add(out.normal, -out.distance);
+        Vec3 sum{};
+        for (const SurfaceContact& c : contacts) sum += c.normal * c.depth;
+        if (norm(sum) > 0) ways.add(in.X_W2.rotation * (sum / norm(sum)), -out.distance);
+        const Vec3 outward = in.X_W1 * view.center - (out.point1 + out.point2) * Real(0.5);
+        if (norm(outward) > 0) ways.add(outward / norm(outward), -out.distance);
+        for (const SurfaceContact& c : contacts) ways.add(in.X_W2.rotation * c.normal, c.depth);
+        refinePenetration(ways, distanceAfter, out);
+      }
       return;
     }
     // GJK and the closed forms may disagree by a rounding about touching.

@@ -11,94 +11,115 @@ namespace tangere::collision {
 
 namespace {
 
-/// Marks that are cleared by counting up instead of writing.
-class Marks {
+/// A set of indices that is emptied by counting up instead of writing.
+class IndexSet {
  public:
-  void reset(std::size_t size) {
-    if (value_.size() < size) {
-      value_.resize(size, 0);
-      stamp_.resize(size, 0);
+  /// What insert() needs, for loops that keep it in registers.
+  struct View {
+    unsigned* stamp;
+    unsigned now;
+    /// False when it was there already.
+    bool insert(int i) const {
+      const bool isNew = stamp[i] != now;
+      stamp[i] = now;
+      return isNew;
     }
+    [[nodiscard]] bool contains(int i) const { return stamp[i] == now; }
+  };
+
+  void reset(std::size_t size) {
+    if (stamp_.size() < size) stamp_.resize(size, 0);
     if (++now_ == 0) {
       std::fill(stamp_.begin(), stamp_.end(), 0u);
       now_ = 1;
     }
   }
-  [[nodiscard]] int get(int i) const { return stamp_[i] == now_ ? value_[i] : -1; }
-  void set(int i, int value) {
-    stamp_[i] = now_;
-    value_[i] = value;
-  }
+  [[nodiscard]] View view() { return {stamp_.data(), now_}; }
 
  private:
-  std::vector<int> value_;
   std::vector<unsigned> stamp_;
   unsigned now_ = 0;
 };
 
-/// Candidate vertices of one body that may be inside the other.
-struct InsideVertices {
-  std::vector<int> vertex;
-  std::vector<int> triangle;  // one that has it
+/// The part of one body's surface that is found to be inside the other.
+struct Inside {
+  IndexSet triangles;         ///< seen, or crossed by the other surface
+  IndexSet vertices;          ///< seen
+  std::vector<int> vertex;    ///< found
+  std::vector<int> triangle;  ///< one that has it
+  std::vector<int> queue;
+  int count = 0;  ///< of those found
+
+  void reset(const MeshData& mesh) {
+    triangles.reset(mesh.triangles.size());
+    vertices.reset(mesh.vertices.size());
+    // One more than there can be: candidates are written first and counted when they are new.
+    if (vertex.size() <= mesh.vertices.size()) {
+      vertex.resize(mesh.vertices.size() + 1);
+      triangle.resize(mesh.vertices.size() + 1);
+    }
+    if (queue.size() <= mesh.triangles.size()) queue.resize(mesh.triangles.size() + 1);
+  }
+};
+
+/// One of the two bodies as it appears in a crossing.
+struct Side {
+  const MeshData& mesh;
+  int Crossing::*triangle;
+  int Crossing::*behind;
 };
 
 /// From the crossing triangles inwards: vertices behind the other surface, and all that is joined
-/// to them without crossing it. `behind(crossing, vertex)` tells the side of a crossing triangle's
-/// corner.
-template <class Behind, class Verify>
-void floodInside(const MeshData& mesh, const std::vector<Crossing>& crossings,
-                 const std::vector<int>& members, bool useA, const Marks& crossed, Marks& seen,
-                 Marks& vertexSeen, const Behind& behind, const Verify& verify,
-                 InsideVertices& out) {
-  thread_local std::vector<int> stack;
-  out.vertex.clear();
-  out.triangle.clear();
-  stack.clear();
-  const auto addVertex = [&](int t, int k) {
-    const int v = mesh.triangles[t][k];
-    if (vertexSeen.get(v) >= 0) return;
-    vertexSeen.set(v, 1);
-    out.vertex.push_back(v);
-    out.triangle.push_back(t);
+/// to them without crossing it. `isInside(vertex)` settles the matter.
+template <class IsInside>
+void floodInside(const Side& side, const std::vector<Crossing>& crossings,
+                 const std::vector<int>& members, const IsInside& isInside, Inside& inside) {
+  const Triangle* const triangles = side.mesh.triangles.data();
+  const std::int32_t* const opposite = side.mesh.opposite.data();
+  const IndexSet::View seen = inside.triangles.view(), seenVertices = inside.vertices.view();
+  int* const vertex = inside.vertex.data();
+  int* const triangle = inside.triangle.data();
+  int* const queue = inside.queue.data();
+  int count = 0, size = 0;
+  const auto addVertex = [=, &count](int t, int k) {
+    vertex[count] = triangles[t][k];
+    triangle[count] = t;
+    count += seenVertices.insert(triangles[t][k]) ? 1 : 0;
   };
   bool verified = false;
   for (const int m : members) {
-    const Crossing& c = crossings[m];
-    const int t = useA ? c.triangleA : c.triangleB;
-    bool in[3];
-    for (int k = 0; k < 3; ++k) {
-      in[k] = behind(c, mesh.corner(t, k));
-      if (in[k]) addVertex(t, k);
-    }
+    const int t = crossings[m].*side.triangle, behind = crossings[m].*side.behind;
+    for (int k = 0; k < 3; ++k)
+      if ((behind >> k & 1) != 0) addVertex(t, k);
     for (int k = 0; k < 3; ++k) {
       const int next = k == 2 ? 0 : k + 1;
-      if (!in[k] || !in[next]) continue;
-      const int half = mesh.opposite[3 * t + k];
-      if (half < 0) continue;
-      const int s = half / 3;
-      if (crossed.get(s) >= 0 || seen.get(s) >= 0) continue;
-      seen.set(s, 1);
+      if ((behind >> k & behind >> next & 1) == 0) continue;
+      const int half = opposite[3 * t + k];
+      if (half < 0 || !seen.insert(half / 3)) continue;
       // The side was told by one triangle's plane: make sure once before going far.
-      if (!verified) {
-        if (!verify(mesh.corner(t, k))) continue;
-        verified = true;
-      }
-      stack.push_back(s);
+      if (!verified && !isInside(side.mesh.corner(t, k))) continue;
+      verified = true;
+      queue[size++] = half;
     }
   }
-  while (!stack.empty()) {
-    const int t = stack.back();
-    stack.pop_back();
-    for (int k = 0; k < 3; ++k) {
-      addVertex(t, k);
-      const int half = mesh.opposite[3 * t + k];
-      if (half < 0) continue;
-      const int s = half / 3;
-      if (crossed.get(s) >= 0 || seen.get(s) >= 0) continue;
-      seen.set(s, 1);
-      stack.push_back(s);
+  // Both ends of the edge over which a triangle is entered are known. Whether something is new is
+  // a toss-up, so there are no branches on it; from a queue, unlike from a stack, the next
+  // triangles can be fetched meanwhile.
+  for (int i = 0; i < size; ++i) {
+    const int half = queue[i], t = half / 3, k = half - 3 * t;
+    const int next = k == 2 ? 0 : k + 1, apex = next == 2 ? 0 : next + 1;
+    addVertex(t, apex);
+    for (const int edge : {next, apex}) {
+      const int across = opposite[3 * t + edge];
+      if (across < 0) continue;
+      const int s = across / 3;
+      __builtin_prefetch(&opposite[across]);
+      __builtin_prefetch(&triangles[s]);
+      queue[size] = across;
+      size += seen.insert(s) ? 1 : 0;
     }
   }
+  inside.count = count;
 }
 
 class RegionContacts {
@@ -109,24 +130,27 @@ class RegionContacts {
 
   void run(const std::vector<Crossing>& crossings) {
     Scratch& s = scratch();
-    s.crossedA.reset(a_.mesh.triangles.size());
-    s.crossedB.reset(b_.mesh.triangles.size());
-    s.seenA.reset(a_.mesh.triangles.size());
-    s.seenB.reset(b_.mesh.triangles.size());
-    s.vertexA.reset(a_.mesh.vertices.size());
-    s.vertexB.reset(b_.mesh.vertices.size());
+    s.insideA.reset(a_.mesh);
+    s.insideB.reset(b_.mesh);
     splitIntoRegions(crossings, s);
     for (const std::vector<int>& members : s.regions)
       if (!members.empty()) addRegion(crossings, members, s);
   }
 
  private:
+  /// So many vertices are worth their own way to choose.
+  static constexpr int kMany = 64;
+  /// Four vertices in unit coordinates, and how far they are from those chosen.
+  struct Block {
+    Float4 p[3], nearest2;
+  };
   struct Scratch {
-    Marks crossedA, crossedB, seenA, seenB, vertexA, vertexB;
+    Inside insideA, insideB;
     std::vector<int> parent, triangles;
+    std::vector<int> place;  ///< of a crossed triangle of A in `triangles`
     std::vector<std::vector<int>> regions;
-    InsideVertices insideA, insideB;
     std::vector<Real> x, y, z, depth, scratch;
+    std::vector<Block> blocks;
   };
   static Scratch& scratch() {
     thread_local Scratch s;
@@ -137,11 +161,14 @@ class RegionContacts {
   void splitIntoRegions(const std::vector<Crossing>& crossings, Scratch& s) {
     s.parent.clear();
     s.triangles.clear();
+    if (s.place.size() < a_.mesh.triangles.size()) s.place.resize(a_.mesh.triangles.size());
+    const IndexSet::View crossedA = s.insideA.triangles.view();
+    const IndexSet::View crossedB = s.insideB.triangles.view();
     for (const Crossing& c : crossings) {
-      s.crossedB.set(c.triangleB, 1);
-      if (s.crossedA.get(c.triangleA) >= 0) continue;
-      s.crossedA.set(c.triangleA, static_cast<int>(s.parent.size()));
-      s.parent.push_back(static_cast<int>(s.parent.size()));
+      crossedB.insert(c.triangleB);
+      if (!crossedA.insert(c.triangleA)) continue;
+      s.place[c.triangleA] = static_cast<int>(s.parent.size());
+      s.parent.push_back(s.place[c.triangleA]);
       s.triangles.push_back(c.triangleA);
     }
     const auto root = [&](int i) {
@@ -151,16 +178,14 @@ class RegionContacts {
     for (std::size_t i = 0; i < s.triangles.size(); ++i)
       for (int k = 0; k < 3; ++k) {
         const int half = a_.mesh.opposite[3 * s.triangles[i] + k];
-        if (half < 0) continue;
-        const int j = s.crossedA.get(half / 3);
-        if (j < 0) continue;
-        const int r0 = root(static_cast<int>(i)), r1 = root(j);
+        if (half < 0 || !crossedA.contains(half / 3)) continue;
+        const int r0 = root(static_cast<int>(i)), r1 = root(s.place[half / 3]);
         if (r0 != r1) s.parent[std::max(r0, r1)] = std::min(r0, r1);
       }
     for (std::vector<int>& members : s.regions) members.clear();
     if (s.regions.size() < s.parent.size()) s.regions.resize(s.parent.size());
     for (std::size_t m = 0; m < crossings.size(); ++m)
-      s.regions[root(s.crossedA.get(crossings[m].triangleA))].push_back(static_cast<int>(m));
+      s.regions[root(s.place[crossings[m].triangleA])].push_back(static_cast<int>(m));
   }
 
   /// From B to A: outward from B and against the outside of A, weighted by the crossing line.
@@ -186,69 +211,106 @@ class RegionContacts {
     const Vec3 n = regionNormal(crossings, members);
     const std::size_t before = out_.size();
     if (b_.isSolid()) {
-      floodInside(
-          a_.mesh, crossings, members, true, s.crossedA, s.seenA, s.vertexA,
-          [&](const Crossing& c, const Vec3& v) {
-            const Vec3 q = inverseTimes(X_AB_, v);
-            return dot(b_.mesh.normals[c.triangleB], q - b_.mesh.corner(c.triangleB, 0)) < 0;
-          },
-          [&](const Vec3& v) { return b_.distanceAt(inverseTimes(X_AB_, v)).distance < 0; },
-          s.insideA);
+      const auto isInB = [&](const Vec3& v) {
+        return b_.distanceAt(inverseTimes(X_AB_, v)).distance < 0;
+      };
+      floodInside({a_.mesh, &Crossing::triangleA, &Crossing::behindA}, crossings, members, isInB,
+                  s.insideA);
       choose(s.insideA, a_.mesh, -n, s);
-      for (int i = 0; i < numChosen_; ++i) {
-        const int at = chosen_[i];
-        addVertexOfA(s.insideA.triangle[at], a_.mesh.vertices[s.insideA.vertex[at]]);
-      }
+      for (int i = 0; i < numChosen_; ++i) addVertexOfA(s.insideA, chosen_[i]);
     }
     if (a_.isSolid()) {
-      floodInside(
-          b_.mesh, crossings, members, false, s.crossedB, s.seenB, s.vertexB,
-          [&](const Crossing& c, const Vec3& v) {
-            return dot(a_.mesh.normals[c.triangleA], X_AB_ * v - a_.mesh.corner(c.triangleA, 0)) <
-                   0;
-          },
-          [&](const Vec3& v) { return a_.distanceAt(X_AB_ * v).distance < 0; }, s.insideB);
+      const auto isInA = [&](const Vec3& v) { return a_.distanceAt(X_AB_ * v).distance < 0; };
+      floodInside({b_.mesh, &Crossing::triangleB, &Crossing::behindB}, crossings, members, isInA,
+                  s.insideB);
       choose(s.insideB, b_.mesh, transposeTimes(X_AB_.rotation, n), s);
-      for (int i = 0; i < numChosen_; ++i) {
-        const int at = chosen_[i];
-        addVertexOfB(s.insideB.triangle[at], b_.mesh.vertices[s.insideB.vertex[at]]);
-      }
+      for (int i = 0; i < numChosen_; ++i) addVertexOfB(s.insideB, chosen_[i]);
     }
     if (out_.size() == before) addCrossingLine(crossings, members, n, s);
   }
 
   /// Up to four vertices: the farthest along `direction`, then the most apart.
-  void choose(const InsideVertices& inside, const MeshData& mesh, const Vec3& direction,
-              Scratch& s) {
-    const std::size_t count = inside.vertex.size();
-    s.x.resize(count);
-    s.y.resize(count);
-    s.z.resize(count);
-    s.depth.resize(count);
-    s.scratch.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
+  void choose(const Inside& inside, const MeshData& mesh, const Vec3& direction, Scratch& s) {
+    const int count = inside.count;
+    const std::size_t size = static_cast<std::size_t>(count);
+    if (count > kMany) {
+      chooseOfMany(inside, mesh, direction, s);
+      return;
+    }
+    s.x.resize(size);
+    s.y.resize(size);
+    s.z.resize(size);
+    s.depth.resize(size);
+    s.scratch.resize(size);
+    for (int i = 0; i < count; ++i) {
       const Vec3& p = mesh.vertices[inside.vertex[i]];
       s.x[i] = p.x;
       s.y[i] = p.y;
       s.z[i] = p.z;
       s.depth[i] = dot(p, direction);
     }
-    numChosen_ =
-        kernel::selectPatchPoints(s.x.data(), s.y.data(), s.z.data(), s.depth.data(),
-                                  static_cast<int>(count), mesh.radius, s.scratch.data(), chosen_);
+    numChosen_ = kernel::selectPatchPoints(s.x.data(), s.y.data(), s.z.data(), s.depth.data(),
+                                           count, mesh.radius, s.scratch.data(), chosen_);
   }
 
-  void addVertexOfA(int triangle, const Vec3& v) {
+  /// The same choice among many: the depth in double, how far apart they are in float and four at
+  /// a time.
+  void chooseOfMany(const Inside& inside, const MeshData& mesh, const Vec3& direction, Scratch& s) {
+    const int count = inside.count, blocks = (count + 3) / 4;
+    s.depth.resize(static_cast<std::size_t>(count));
+    s.blocks.resize(static_cast<std::size_t>(blocks));
+    Real deepest = -std::numeric_limits<Real>::infinity();
+    // What is missing in the last block stands for the last vertex again.
+    for (int i = 0; i < 4 * blocks; ++i) {
+      const int at = i < count ? i : count - 1;
+      const Vec3 p = mesh.bvh.toUnit(mesh.vertices[inside.vertex[at]]);
+      s.depth[at] = dot(p, direction);
+      deepest = s.depth[at] > deepest ? s.depth[at] : deepest;
+      for (int k = 0; k < 3; ++k) s.blocks[i / 4].p[k][i % 4] = float(p[k]);
+    }
+    const Real tie = kernel::kDepthTie<Real> * mesh.radius * mesh.bvh.inverseScale;
+    int last = 0;
+    while (s.depth[last] < deepest - tie) ++last;
+    chosen_[0] = last;
+    for (Block& block : s.blocks) block.nearest2 = splat(1e30f);
+    for (numChosen_ = 1; numChosen_ < kernel::kMaxPatchPoints; ++numChosen_) {
+      Float4 p[3];
+      for (int k = 0; k < 3; ++k) p[k] = splat(s.blocks[last / 4].p[k][last % 4]);
+      Float4 farthest2 = splat(0);
+      geometry::Int4 best{-1, -1, -1, -1};
+      for (int b = 0; b < blocks; ++b) {
+        Block& block = s.blocks[b];
+        const Float4 x = block.p[0] - p[0], y = block.p[1] - p[1], z = block.p[2] - p[2];
+        block.nearest2 = min4(block.nearest2, x * x + y * y + z * z);
+        const geometry::Int4 farther = block.nearest2 > farthest2;
+        farthest2 = max4(farthest2, block.nearest2);
+        best = (farther & b) | (~farther & best);
+      }
+      last = -1;
+      float most = 0;
+      for (int lane = 0; lane < 4; ++lane)
+        if (best[lane] >= 0 && farthest2[lane] > most * (1 + kernel::kDistanceTie<float>)) {
+          most = farthest2[lane];
+          last = std::min(4 * best[lane] + lane, count - 1);
+        }
+      if (last < 0) return;
+      chosen_[numChosen_] = last;
+    }
+  }
+
+  void addVertexOfA(const Inside& inside, int i) {
+    const Vec3& v = a_.mesh.vertices[inside.vertex[i]];
     const SignedDistance d = b_.distanceAt(inverseTimes(X_AB_, v));
     if (!(d.distance < 0)) return;
     const Vec3 n = X_AB_.rotation * d.normal;
-    out_.push_back({v - n * (Real(0.5) * d.distance), -n, -d.distance, triangle, -1});
+    out_.push_back({v - n * (Real(0.5) * d.distance), -n, -d.distance, inside.triangle[i], -1});
   }
-  void addVertexOfB(int triangle, const Vec3& v) {
-    const Vec3 p = X_AB_ * v;
+  void addVertexOfB(const Inside& inside, int i) {
+    const Vec3 p = X_AB_ * b_.mesh.vertices[inside.vertex[i]];
     const SignedDistance d = a_.distanceAt(p);
     if (!(d.distance < 0)) return;
-    out_.push_back({p - d.normal * (Real(0.5) * d.distance), d.normal, -d.distance, -1, triangle});
+    out_.push_back(
+        {p - d.normal * (Real(0.5) * d.distance), d.normal, -d.distance, -1, inside.triangle[i]});
   }
 
   /// No vertex is inside: points of the crossing line, as deep as the line is high along n.

@@ -10,8 +10,10 @@
 #include "collision/plane_pairs.hpp"
 #include "collision/point_cloud_pairs.hpp"
 #include "collision/sphere_pairs.hpp"
+#include "geometry/limits.hpp"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace tangere {
@@ -55,17 +57,22 @@ using collision::pairFunctions;
 using collision::PairFunctions;
 using collision::PairInput;
 
-// A pose with a NaN or an infinity must not reach a kernel: its loops assume numbers. A sum that
-// is not finite minus itself is not zero; independent sums of pairs keep this to a few cycles.
-bool areFinite(const Transform& X, const Transform& Y) {
+// A pose with a NaN, an infinity or a position whose powers overflow must not reach a kernel: its
+// loops assume numbers. One sum of all entries, positions squared, tells them all: what is not
+// finite stays so, and what is far away dominates. Independent sums of pairs keep this to a few
+// cycles.
+[[gnu::always_inline]] inline bool areUsable(const Transform& X, const Transform& Y) {
   static_assert(sizeof(Transform) == 12 * sizeof(Real));
   const Real* v = &X.rotation.col[0].x;
   const Real* w = &Y.rotation.col[0].x;
-  Real sum[4] = {};
-  for (int i = 0; i < 12; i += 4)
-    for (int k = 0; k < 4; ++k) sum[k] += v[i + k] + w[i + k];
-  const Real all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  return all - all == 0;
+  Real sum[4];
+  for (int k = 0; k < 4; ++k) {
+    const Real x = v[8 + k], y = w[8 + k];  // the position, and an entry that is at most 1
+    sum[k] = (v[k] + w[k]) + (v[4 + k] + w[4 + k]) + (x * x + y * y);
+  }
+  // Six coordinates at their limit are still answered.
+  constexpr Real kMaxSum = 6 * geometry::kMaxPosition * geometry::kMaxPosition;
+  return std::fabs((sum[0] + sum[1]) + (sum[2] + sum[3])) <= kMaxSum;
 }
 
 bool isConvex(ShapeType type) { return type <= ShapeType::Ellipsoid || type == ShapeType::Convex; }
@@ -97,7 +104,7 @@ void swapSides(DistanceResult& result) {
                                      const CollisionOption& option, CollisionResult& result,
                                      PairCache* cache) {
   if (option.maxNumContacts <= 0) return 0;
-  if (!areFinite(X_W1, X_W2)) {
+  if (!areUsable(X_W1, X_W2)) {
     result.raiseStatus(QueryStatus::InvalidPose);
     return 0;
   }
@@ -126,7 +133,7 @@ int collide(const Shape& shape1, const Transform& X_W1, const Shape& shape2, con
   // The common question first: a sphere pair is answered in the time of the checks below.
   const bool plain = option.enableContact && option.algorithm == ConvexAlgorithm::Auto &&
                      option.maxNumContacts > 0 && shape1.type() <= shape2.type();
-  if (plain && areFinite(X_W1, X_W2)) [[likely]] {
+  if (plain && areUsable(X_W1, X_W2)) [[likely]] {
     const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
     if (functions.collide) [[likely]]
       return functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, cache}, option, result);
@@ -136,7 +143,7 @@ int collide(const Shape& shape1, const Transform& X_W1, const Shape& shape2, con
 
 bool overlap(const Shape& shape1, const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
              PairCache* cache) {
-  if (!areFinite(X_W1, X_W2)) return false;
+  if (!areUsable(X_W1, X_W2)) return false;
   if (shape1.type() > shape2.type()) return overlap(shape2, X_W2, shape1, X_W1, cache);
   const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
   return functions.overlap && functions.overlap({shape1.flat(), X_W1, shape2.flat(), X_W2, cache});
@@ -145,7 +152,7 @@ bool overlap(const Shape& shape1, const Transform& X_W1, const Shape& shape2, co
 DistanceResult distance(const Shape& shape1, const Transform& X_W1, const Shape& shape2,
                         const Transform& X_W2, const DistanceOption& option, PairCache* cache) {
   DistanceResult result;
-  if (!areFinite(X_W1, X_W2)) {
+  if (!areUsable(X_W1, X_W2)) {
     result.status = QueryStatus::InvalidPose;
     return result;
   }

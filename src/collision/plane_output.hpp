@@ -33,15 +33,17 @@ struct PlaneFrame {
     out.z = kSide == PlaneSide::Shape2 ? normal.z : -normal.z;
   }
 
-  const Vec3& origin;
-  const Vec3& normal;
+  // Copies: as references they would be read again after every number that is written.
+  const Vec3 origin;
+  const Vec3 normal;
 };
 
 /// Points become contact points of one manifold, straight in place.
 template <PlaneSide kSide>
 class PlaneManifold {
  public:
-  PlaneManifold(const PairInput& input, CollisionResult& result) : frame_(input), result_(result) {}
+  PlaneManifold(const PairInput& input, CollisionResult& result)
+      : frame_(input), half_normal_(frame_.normal * Real(0.5)), result_(result) {}
 
   [[gnu::always_inline]] void add(const Vec3& point, Real height, std::int32_t feature) {
     if (count_ == 0) manifold_ = &result_.beginManifold();
@@ -52,7 +54,10 @@ class PlaneManifold {
                                     std::int32_t feature) {
     ContactPoint& to = manifold_->points[count_];
     count_ += condition ? 1 : 0;
-    frame_.write(point, Real(0.5) * height, to.position);
+    // Half way down, with the half taken from what is known long before the height is.
+    to.position.x = frame_.origin.x + (point.x - half_normal_.x * height);
+    to.position.y = frame_.origin.y + (point.y - half_normal_.y * height);
+    to.position.z = frame_.origin.z + (point.z - half_normal_.z * height);
     frame_.writeNormal(to.normal);
     to.depth = 0 - height;  // not -height: no negative zeros
     to.feature1 = kSide == PlaneSide::Shape2 ? feature : -1;
@@ -74,6 +79,7 @@ class PlaneManifold {
 
  private:
   PlaneFrame<kSide> frame_;
+  Vec3 half_normal_;
   CollisionResult& result_;
   ContactManifold* manifold_ = nullptr;
   int count_ = 0;

@@ -22,6 +22,7 @@
 #include "core/elementary.hpp"
 #include "geometry/flat_shape.hpp"
 #include "geometry/kernels/support.hpp"
+#include "geometry/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,11 +41,12 @@ bool isFinite(const Vec3& v) {
   return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
 }
 
-bool isFinite(const Motion& motion) {
+// Finite, and the lengths such that their powers are finite too.
+bool isUsable(const Motion& motion) {
   const Mat3& R = motion.start.rotation;
   return isFinite(R.col[0]) && isFinite(R.col[1]) && isFinite(R.col[2]) &&
-         isFinite(motion.start.translation) && isFinite(motion.displacement) &&
-         isFinite(motion.rotationVector);
+         geometry::isPosition(motion.start.translation) &&
+         geometry::isPosition(motion.displacement) && isFinite(motion.rotationVector);
 }
 
 // 0 times infinity is 0 here: what does not rotate may be as large as it likes.
@@ -437,7 +439,7 @@ namespace collision {
 ImpactResult timeOfImpactUntil(const Shape& shape1, const Motion& motion1, const Shape& shape2,
                                const Motion& motion2, const ImpactOption& option, Real horizon) {
   ImpactResult first{.status = ImpactStatus::Miss, .s = horizon};
-  if (!isFinite(motion1) || !isFinite(motion2))
+  if (!isUsable(motion1) || !isUsable(motion2))
     return {.status = ImpactStatus::Indeterminate, .s = 0};
   int iterations = 0;
   forEachPart(shape1, motion1, [&](const Part& part1) {

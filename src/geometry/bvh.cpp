@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/bvh.hpp"
 
+#include "geometry/bvh_nearest.hpp"
+#include "geometry/query_helpers.hpp"
+
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <limits>
+#include <memory>
 
 namespace tangere::geometry {
 
@@ -36,7 +42,9 @@ struct Range {
 class Builder {
  public:
   Builder(std::span<BvhPrimitive> primitives, std::vector<BvhNode>& nodes)
-      : prims_(primitives), nodes_(nodes) {}
+      : prims_(primitives),
+        scratch_(std::make_unique_for_overwrite<BvhPrimitive[]>(primitives.size())),
+        nodes_(nodes) {}
 
   void run() {
     Range all{0, static_cast<int>(prims_.size()), {}};
@@ -46,8 +54,8 @@ class Builder {
   }
 
  private:
-  // Ranges up to this size are split in the middle of their sorted order, which costs less than
-  // bins and fills the leaves.
+  // Ranges up to this size are split in the middle of the order of their centres, which costs less
+  // than bins and fills the leaves.
   static constexpr int kSmall = 16;
   static constexpr int kBins = 16;
 
@@ -143,16 +151,8 @@ class Builder {
       }
     }
     if (bestBin < 0) return false;
-    int i = range.begin, j = range.end - 1;
-    while (i <= j) {
-      if (binOf(prims_[i], axis, k, offset) <= bestBin) {
-        ++i;
-      } else {
-        const BvhPrimitive p = prims_[i];
-        prims_[i] = prims_[j];
-        prims_[j--] = p;
-      }
-    }
+    partition(range,
+              [&](const BvhPrimitive& p, int) { return binOf(p, axis, k, offset) <= bestBin; });
     left = {range.begin, range.begin + bestBelow, bestLeft};
     right = {range.begin + bestBelow, range.end, fromRight[bestBin + 1]};
     return true;
@@ -165,30 +165,54 @@ class Builder {
 
   void splitInMiddle(const Range& range, int axis, Range& left, Range& right) {
     const int n = range.size();
-    if (n <= kSmall) {
-      // Insertion sort: stable, so ties keep their order.
-      for (int i = range.begin + 1; i < range.end; ++i) {
-        const BvhPrimitive p = prims_[i];
-        const float key = p.lower[axis] + p.upper[axis];
-        int j = i;
-        while (j > range.begin && prims_[j - 1].lower[axis] + prims_[j - 1].upper[axis] > key) {
-          prims_[j] = prims_[j - 1];
-          --j;
-        }
-        prims_[j] = p;
-      }
-    }
     // Whole leaves on the left.
     int half = n / 2;
     if (n <= kSmall) half = (half + Bvh::kLeafSize - 1) / Bvh::kLeafSize * Bvh::kLeafSize;
     if (half >= n) half = n / 2;
+    if (n <= kSmall) {
+      int rank[kSmall];
+      rankByCenter(range, axis, rank);
+      partition(range, [&](const BvhPrimitive&, int i) { return rank[i - range.begin] < half; });
+    }
     left = {range.begin, range.begin + half, {}};
     right = {range.begin + half, range.end, {}};
     for (int i = left.begin; i < left.end; ++i) left.box.merge(prims_[i]);
     for (int i = right.begin; i < right.end; ++i) right.box.merge(prims_[i]);
   }
 
+  /// Moves those with isLeft(primitive, its place) to the front; both parts keep their order. The
+  /// outcome of isLeft cannot be predicted, so nothing branches on it.
+  template <class IsLeft>
+  void partition(const Range& range, const IsLeft& isLeft) {
+    int numLeft = 0, numRight = 0;
+    for (int i = range.begin; i < range.end; ++i) {
+      const BvhPrimitive p = prims_[i];
+      const int goesLeft = isLeft(p, i) ? 1 : 0;
+      prims_[range.begin + numLeft] = p;
+      scratch_[numRight] = p;
+      numLeft += goesLeft;
+      numRight += 1 - goesLeft;
+    }
+    std::copy_n(scratch_.get(), numRight, prims_.begin() + range.begin + numLeft);
+  }
+
+  /// Places in the order of the centres along an axis; ties keep their order.
+  void rankByCenter(const Range& range, int axis, int* rank) const {
+    const int n = range.size();
+    float key[kSmall];
+    for (int i = 0; i < n; ++i)
+      key[i] = prims_[range.begin + i].lower[axis] + prims_[range.begin + i].upper[axis];
+    for (int i = 0; i < n; ++i) rank[i] = 0;
+    for (int i = 1; i < n; ++i)
+      for (int j = 0; j < i; ++j) {
+        const int after = key[j] <= key[i] ? 1 : 0;
+        rank[i] += after;
+        rank[j] += 1 - after;
+      }
+  }
+
   std::span<BvhPrimitive> prims_;
+  std::unique_ptr<BvhPrimitive[]> scratch_;
   std::vector<BvhNode>& nodes_;
 };
 
@@ -215,6 +239,20 @@ void Bvh::build(std::span<BvhPrimitive> primitives) {
     std::memcpy(&index, &bits, sizeof index);
     order[i] = index;
   }
+}
+
+PointInTree::PointInTree(const Bvh& bvh, const Vec3& p) : inverseScale_(bvh.inverseScale) {
+  const Vec3 unit = bvh.toUnit(p);
+  for (int k = 0; k < 3; ++k) p_[k] = splat(float(unit[k]));
+  slack_ = Bvh::kUnitSlack * (1 + float(maxAbs(unit)));
+}
+
+float PointInTree::reach(Real squaredDistance) const {
+  const Real r = std::sqrt(squaredDistance) * inverseScale_;
+  // Squares of more than that are not floats: then everything is within reach.
+  if (!(r < Real(1e15))) return std::numeric_limits<float>::infinity();
+  const float bound = float(r) * 1.00001f + slack_;
+  return bound * bound;
 }
 
 }  // namespace tangere::geometry

@@ -49,7 +49,7 @@ using Int4 = std::int32_t __attribute__((vector_size(16)));
   return (m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8);
 }
 #endif
-[[nodiscard]] inline Float4 abs4(Float4 a) { return max4(a, -a); }
+[[nodiscard]] inline Float4 abs4(Float4 a) { return (Float4)((Int4)a & 0x7fffffff); }
 
 /// One node: the boxes of four children. count[i] > 0: a leaf with the slots
 /// child[i] .. child[i] + count[i]; 0: an inner node child[i]; -1: no child (an inverted box).

@@ -2,12 +2,14 @@
 #include "geometry/mesh_data.hpp"
 
 #include "core/elementary.hpp"
+#include "geometry/bvh_nearest.hpp"
 #include "geometry/limits.hpp"
 #include "geometry/query_helpers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace tangere::geometry {
@@ -203,9 +205,10 @@ VolumeIntegrals MeshData::integrals() const {
 
 void MeshData::buildTree() {
   bvh.setFrame(bounds);
-  std::vector<BvhPrimitive> primitives(triangles.size());
+  // Not cleared first: that shows.
+  const auto primitives = std::make_unique_for_overwrite<BvhPrimitive[]>(triangles.size());
   {
-    std::vector<Float4> unit(vertices.size());
+    const auto unit = std::make_unique_for_overwrite<Float4[]>(vertices.size());
     for (std::size_t v = 0; v < vertices.size(); ++v) {
       const Vec3 u = bvh.toUnit(vertices[v]);
       unit[v] = Float4{float(u.x), float(u.y), float(u.z), 0};
@@ -215,7 +218,7 @@ void MeshData::buildTree() {
       primitives[t] = Bvh::primitive(min4(a, min4(b, c)), max4(a, max4(b, c)), t);
     }
   }
-  bvh.build(primitives);
+  bvh.build({primitives.get(), triangles.size()});
   corners.resize(3 * triangles.size());
   for (std::size_t s = 0; s < bvh.order.size(); ++s)
     for (int k = 0; k < 3; ++k) corners[3 * s + k] = corner(bvh.order[s], k);
@@ -224,10 +227,11 @@ void MeshData::buildTree() {
 const std::vector<NodeFacing>& MeshData::nodeFacing() const {
   std::call_once(facing_once_, [this] {
     facing_ = makeNodeFacing();
-    unit_corners_.reserve(3 * corners.size());
+    unit_corners_.resize(3 * (corners.size() + 3 * Bvh::kLeafSize));
+    float* out = unit_corners_.data();
     for (const Vec3& corner : corners) {
       const Vec3 u = bvh.toUnit(corner);
-      unit_corners_.insert(unit_corners_.end(), {float(u.x), float(u.y), float(u.z)});
+      for (int k = 0; k < 3; ++k) *out++ = float(u[k]);
     }
   });
   return facing_;
@@ -323,42 +327,24 @@ Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction) {
   Real bestDot = dot(best, d);
   const Float4 dx = splat(float(d.x)), dy = splat(float(d.y)), dz = splat(float(d.z));
 
-  struct Entry {
-    float bound;
-    BvhRef ref;
-  } stack[Bvh::kStackSize];
-  int size = 0;
-  stack[size++] = {4, {0, 0}};
-  while (size > 0) {
-    const Entry entry = stack[--size];
-    const float reached = float((bestDot - dot(bvh.center, d)) * bvh.inverseScale);
-    if (entry.bound < reached - 4e-6f) continue;
-    if (entry.ref.count > 0) {
-      for (int i = 3 * entry.ref.child; i < 3 * (entry.ref.child + entry.ref.count); ++i) {
-        const Real s = dot(mesh.corners[i], d);
-        if (s > bestDot) {
-          bestDot = s;
-          best = mesh.corners[i];
-        }
+  // Heights with the sign turned, so that the highest come first.
+  const auto depths = [&](const BvhNode& node) {
+    return -(max4(node.lower[0] * dx, node.upper[0] * dx) +
+             max4(node.lower[1] * dy, node.upper[1] * dy) +
+             max4(node.lower[2] * dz, node.upper[2] * dz));
+  };
+  const Real centerDot = dot(bvh.center, d);
+  const auto reached = [&] { return 4e-6f - float((bestDot - centerDot) * bvh.inverseScale); };
+  visitNearestFirst(bvh, depths, reached, [&](int slot, int count) {
+    for (int i = 3 * slot; i < 3 * (slot + count); ++i) {
+      const Real s = dot(mesh.corners[i], d);
+      if (s > bestDot) {
+        bestDot = s;
+        best = mesh.corners[i];
       }
-      continue;
     }
-    const BvhNode& node = bvh.nodes[entry.ref.child];
-    const Float4 bound = max4(node.lower[0] * dx, node.upper[0] * dx) +
-                         max4(node.lower[1] * dy, node.upper[1] * dy) +
-                         max4(node.lower[2] * dz, node.upper[2] * dz);
-    const int first = size;
-    for (int i = 0; i < 4; ++i)
-      if (node.count[i] >= 0) {
-        // The best child ends up on top.
-        int j = size++;
-        while (j > first && stack[j - 1].bound > bound[i]) {
-          stack[j] = stack[j - 1];
-          --j;
-        }
-        stack[j] = {bound[i], {node.child[i], node.count[i]}};
-      }
-  }
+    return false;
+  });
   return best;
 }
 

@@ -54,7 +54,8 @@ struct MeshData : FlatShape {
   [[nodiscard]] VolumeIntegrals integrals() const;
   /// One per node of the tree; computed when first asked for.
   [[nodiscard]] const std::vector<NodeFacing>& nodeFacing() const;
-  /// `corners` in unit coordinates, nine floats per slot; computed together with the above.
+  /// `corners` in unit coordinates, nine floats per slot; computed together with the above. Behind
+  /// the last slot is room to read a leaf's worth on.
   [[nodiscard]] const std::vector<float>& unitCorners() const;
 
   [[nodiscard]] int numTriangles() const { return static_cast<int>(triangles.size()); }

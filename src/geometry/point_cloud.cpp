@@ -3,6 +3,7 @@
 // The PointCloud shape and its data.
 #include <tangere/shape.hpp>
 
+#include "geometry/bvh_nearest.hpp"
 #include "geometry/limits.hpp"
 #include "geometry/mass_properties.hpp"
 #include "geometry/point_cloud_data.hpp"
@@ -15,7 +16,6 @@ namespace tangere {
 using geometry::Bvh;
 using geometry::BvhNode;
 using geometry::BvhRef;
-using geometry::Float4;
 using geometry::PointCloudData;
 
 namespace {
@@ -173,52 +173,23 @@ PointCloudData::PointCloudData(std::span<const Vec3> input, Real inputRadius)
 
 int nearestPoint(const PointCloudData& cloud, const Vec3& p, Real maxDistance,
                  Real* squaredDistance) {
-  const Bvh& bvh = cloud.bvh;
-  const Vec3 unit = bvh.toUnit(p);
-  const Float4 px = splat(float(unit.x)), py = splat(float(unit.y)), pz = splat(float(unit.z));
-  const float slack = Bvh::kUnitSlack * (1 + float(maxAbs(unit)));
+  const PointInTree point(cloud.bvh, p);
   int best = -1;
   Real best2 = maxDistance * maxDistance;
-  struct Entry {
-    float bound;
-    BvhRef ref;
-  } stack[Bvh::kStackSize];
-  int size = 0;
-  stack[size++] = {0, {0, 0}};
-  while (size > 0) {
-    const Entry entry = stack[--size];
-    const Real reach = std::sqrt(best2) * bvh.inverseScale;
-    const float r = reach < Real(1e15) ? float(reach) * 1.00001f + slack : 1e15f;
-    if (entry.bound > r * r) continue;
-    if (entry.ref.count > 0) {
-      for (int s = entry.ref.child; s < entry.ref.child + entry.ref.count; ++s) {
-        const Real d2 = squaredNorm(p - cloud.slots[s]);
-        const int i = bvh.order[s];
-        if (d2 < best2 || (d2 == best2 && (best < 0 || i < best))) {
-          best2 = d2;
-          best = i;
+  visitNearestFirst(
+      cloud.bvh, [&](const BvhNode& node) { return point.squaredDistances(node); },
+      [&] { return point.reach(best2); },
+      [&](int slot, int count) {
+        for (int s = slot; s < slot + count; ++s) {
+          const Real d2 = squaredNorm(p - cloud.slots[s]);
+          const int i = cloud.bvh.order[s];
+          if (d2 < best2 || (d2 == best2 && (best < 0 || i < best))) {
+            best2 = d2;
+            best = i;
+          }
         }
-      }
-      continue;
-    }
-    const BvhNode& node = bvh.nodes[entry.ref.child];
-    const Float4 zero = splat(0);
-    const Float4 dx = max4(max4(node.lower[0] - px, px - node.upper[0]), zero);
-    const Float4 dy = max4(max4(node.lower[1] - py, py - node.upper[1]), zero);
-    const Float4 dz = max4(max4(node.lower[2] - pz, pz - node.upper[2]), zero);
-    const Float4 bound = dx * dx + dy * dy + dz * dz;
-    int mask = maskOf(bound <= splat(r * r));
-    const int first = size;
-    for (int i = 0; mask != 0; ++i, mask >>= 1) {
-      if (!(mask & 1) || node.count[i] < 0) continue;
-      int j = size++;
-      while (j > first && stack[j - 1].bound < bound[i]) {
-        stack[j] = stack[j - 1];
-        --j;
-      }
-      stack[j] = {bound[i], {node.child[i], node.count[i]}};
-    }
-  }
+        return false;
+      });
   *squaredDistance = best2;
   return best;
 }

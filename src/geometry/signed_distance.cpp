@@ -2,8 +2,10 @@
 #include "geometry/signed_distance.hpp"
 
 #include "core/elementary.hpp"
+#include "geometry/bvh_nearest.hpp"
 #include "geometry/query_helpers.hpp"
 
+#include <cfloat>
 #include <cmath>
 
 namespace tangere::geometry {
@@ -11,62 +13,28 @@ namespace tangere::geometry {
 using kernel::TriangleFeature;
 
 MeshPoint closestOnMesh(const MeshData& mesh, const Vec3& p, Real maxDistance) {
-  const Bvh& bvh = mesh.bvh;
-  const Vec3 unit = bvh.toUnit(p);
-  const Float4 px = splat(float(unit.x)), py = splat(float(unit.y)), pz = splat(float(unit.z));
-  // What float may lose on a coordinate of this size.
-  const float slack = Bvh::kUnitSlack * (1 + float(maxAbs(unit)));
-
+  const PointInTree point(mesh.bvh, p);
   MeshPoint best;
   best.squaredDistance = maxDistance * maxDistance;
-  const auto reach = [&] {
-    const float r = float(std::sqrt(best.squaredDistance) * bvh.inverseScale) * 1.00001f + slack;
-    return r * r;
-  };
-  float limit = reach();
-
-  struct Entry {
-    float bound;
-    BvhRef ref;
-  } stack[Bvh::kStackSize];
-  int size = 0;
-  stack[size++] = {0, {0, 0}};
-  while (size > 0) {
-    const Entry entry = stack[--size];
-    if (entry.bound > limit) continue;
-    if (entry.ref.count > 0) {
-      bool nearer = false;
-      for (int s = entry.ref.child; s < entry.ref.child + entry.ref.count; ++s) {
-        const Vec3* v = &mesh.corners[3 * s];
-        const kernel::TrianglePoint<Real> q = kernel::closestOnTriangle(p, v[0], v[1], v[2]);
-        const Real d2 = squaredNorm(p - q.point);
-        const int t = bvh.order[s];
-        if (d2 < best.squaredDistance || (d2 == best.squaredDistance && t < best.triangle)) {
-          best = {d2, q.point, t, q.feature};
-          nearer = true;
+  float limit = point.reach(best.squaredDistance);
+  visitNearestFirst(
+      mesh.bvh, [&](const BvhNode& node) { return point.squaredDistances(node); },
+      [&] { return limit; },
+      [&](int slot, int count) {
+        bool nearer = false;
+        for (int s = slot; s < slot + count; ++s) {
+          const Vec3* v = &mesh.corners[3 * s];
+          const kernel::TrianglePoint<Real> q = kernel::closestOnTriangle(p, v[0], v[1], v[2]);
+          const Real d2 = squaredNorm(p - q.point);
+          const int t = mesh.bvh.order[s];
+          if (d2 < best.squaredDistance || (d2 == best.squaredDistance && t < best.triangle)) {
+            best = {d2, q.point, t, q.feature};
+            nearer = true;
+          }
         }
-      }
-      if (nearer) limit = reach();
-      continue;
-    }
-    const BvhNode& node = bvh.nodes[entry.ref.child];
-    const Float4 zero = splat(0);
-    const Float4 dx = max4(max4(node.lower[0] - px, px - node.upper[0]), zero);
-    const Float4 dy = max4(max4(node.lower[1] - py, py - node.upper[1]), zero);
-    const Float4 dz = max4(max4(node.lower[2] - pz, pz - node.upper[2]), zero);
-    const Float4 bound = dx * dx + dy * dy + dz * dz;
-    const int first = size;
-    int mask = maskOf(bound <= splat(limit));
-    for (int i = 0; mask != 0; ++i, mask >>= 1) {
-      if (!(mask & 1) || node.count[i] < 0) continue;
-      int j = size++;
-      while (j > first && stack[j - 1].bound < bound[i]) {
-        stack[j] = stack[j - 1];
-        --j;
-      }
-      stack[j] = {bound[i], {node.child[i], node.count[i]}};
-    }
-  }
+        if (nearer) limit = point.reach(best.squaredDistance);
+        return false;
+      });
   return best;
 }
 
@@ -152,31 +120,9 @@ std::optional<RayHit> rayCastMesh(const MeshData& mesh, const Ray& ray) {
   }
   const float slack = 4 * Bvh::kUnitSlack * (1 + float(maxAbs(unit)));
 
-  int bestTriangle = -1;
-  struct Entry {
-    float bound;
-    BvhRef ref;
-  } stack[Bvh::kStackSize];
-  int size = 0;
-  stack[size++] = {-1e30f, {0, 0}};
-  while (size > 0) {
-    const Entry entry = stack[--size];
-    const float limit = float(std::fmin(last * bvh.inverseScale, Real(1e30))) * 1.00001f + 1e-4f;
-    if (entry.bound > limit) continue;
-    if (entry.ref.count > 0) {
-      for (int i = entry.ref.child; i < entry.ref.child + entry.ref.count; ++i) {
-        const Vec3* v = &mesh.corners[3 * i];
-        Real s = 0;
-        if (!kernel::intersectRayTriangle(origin, direction, v[0], v[1], v[2], &s)) continue;
-        if (!(s >= first && s <= last)) continue;
-        const int t = bvh.order[i];
-        if (s == last && bestTriangle >= 0 && t > bestTriangle) continue;
-        last = s;
-        bestTriangle = t;
-      }
-      continue;
-    }
-    const BvhNode& node = bvh.nodes[entry.ref.child];
+  const float start = float(std::fmax(first * bvh.inverseScale, Real(-1e30))) * 1.00001f - 1e-4f;
+  const float least = start < 0 ? start : start * 0.9999f - 1e-4f;
+  const auto entries = [&](const BvhNode& node) {
     Float4 enter = splat(-1e30f), exit = splat(1e30f);
     for (int k = 0; k < 3; ++k) {
       const Float4 a = (node.lower[k] - slack - o[k]) * inverse[k];
@@ -186,20 +132,26 @@ std::optional<RayHit> rayCastMesh(const MeshData& mesh, const Ray& ray) {
     }
     enter = enter - abs4(enter) * 1e-5f;
     exit = exit + abs4(exit) * 1e-5f;
-    const float start = float(std::fmax(first * bvh.inverseScale, Real(-1e30))) * 1.00001f - 1e-4f;
-    int mask = maskOf((enter <= exit) & (enter <= splat(limit)) &
-                      (exit >= splat(start < 0 ? start : start * 0.9999f - 1e-4f)));
-    const int bottom = size;
-    for (int i = 0; mask != 0; ++i, mask >>= 1) {
-      if (!(mask & 1) || node.count[i] < 0) continue;
-      int j = size++;
-      while (j > bottom && stack[j - 1].bound < enter[i]) {
-        stack[j] = stack[j - 1];
-        --j;
-      }
-      stack[j] = {enter[i], {node.child[i], node.count[i]}};
+    const Int4 isMet = (enter <= exit) & (exit >= splat(least));
+    return isMet ? enter : splat(FLT_MAX);
+  };
+  const auto limit = [&] {
+    return float(std::fmin(last * bvh.inverseScale, Real(1e30))) * 1.00001f + 1e-4f;
+  };
+  int bestTriangle = -1;
+  visitNearestFirst(bvh, entries, limit, [&](int slot, int count) {
+    for (int i = slot; i < slot + count; ++i) {
+      const Vec3* v = &mesh.corners[3 * i];
+      Real s = 0;
+      if (!kernel::intersectRayTriangle(origin, direction, v[0], v[1], v[2], &s)) continue;
+      if (!(s >= first && s <= last)) continue;
+      const int t = bvh.order[i];
+      if (s == last && bestTriangle >= 0 && t > bestTriangle) continue;
+      last = s;
+      bestTriangle = t;
     }
-  }
+    return false;
+  });
   if (bestTriangle < 0) return std::nullopt;
   Vec3 normal = mesh.normals[bestTriangle];
   if (dot(normal, direction) > 0) normal = -normal;

@@ -5,6 +5,8 @@
 #include <tangere/broad_phase.hpp>
 #include <tangere/error.hpp>
 
+#include "collision/scene_random.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,29 +57,7 @@ namespace {
 constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 
-struct Random {
-  std::uint64_t state;
-  explicit Random(std::uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u + 1) {}
-  std::uint64_t bits() {
-    std::uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  int below(int n) { return static_cast<int>(bits() % static_cast<std::uint64_t>(n)); }
-  Real real(Real low, Real high) {
-    return low + (high - low) * (static_cast<Real>(bits() >> 11) * 0x1p-53);
-  }
-  Vec3 vec(Real low, Real high) {
-    const Real x = real(low, high), y = real(low, high), z = real(low, high);
-    return {x, y, z};
-  }
-  template <class T>
-  void shuffle(std::vector<T>& values) {
-    for (std::size_t i = values.size(); i > 1; --i)
-      std::swap(values[i - 1], values[static_cast<std::size_t>(below(static_cast<int>(i)))]);
-  }
-};
+using Random = test::SceneRandom;
 
 // Ways to fill space; each is hard on another part of the code.
 enum class Scene {

@@ -5,6 +5,8 @@
 #include <tangere/collision.hpp>
 #include <tangere/error.hpp>
 
+#include "collision/scene_random.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,39 +26,9 @@ constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 constexpr BroadPhaseType kTypes[] = {BroadPhaseType::Bvh, BroadPhaseType::Sweep,
                                      BroadPhaseType::BruteForce};
 
-struct Random {
-  std::uint64_t state;
-  explicit Random(std::uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u + 1) {}
-  std::uint64_t bits() {
-    std::uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  int below(int n) { return static_cast<int>(bits() % static_cast<std::uint64_t>(n)); }
-  Real real(Real low, Real high) {
-    return low + (high - low) * (static_cast<Real>(bits() >> 11) * 0x1p-53);
-  }
-  Vec3 vec(Real low, Real high) {
-    const Real x = real(low, high), y = real(low, high), z = real(low, high);
-    return {x, y, z};
-  }
-  Mat3 rotation() {
-    for (;;) {
-      const Real w = real(-1, 1);
-      const Vec3 v = vec(-1, 1);
-      const Real square = w * w + squaredNorm(v);
-      if (square > 0.01 && square < 1) return rotationMatrix(Quat{w, v.x, v.y, v.z});
-    }
-  }
-  template <class T>
-  void shuffle(std::vector<T>& values) {
-    for (std::size_t i = values.size(); i > 1; --i)
-      std::swap(values[i - 1], values[static_cast<std::size_t>(below(static_cast<int>(i)))]);
-  }
-};
+using test::movedTo;
+using Random = test::SceneRandom;
 
-Transform at(const Vec3& p) { return {Mat3::identity(), p}; }
 const auto kBall = std::make_shared<Sphere>(0.5);
 
 std::shared_ptr<const Shape> randomShape(Random& random) {
@@ -93,7 +65,7 @@ std::vector<CollisionObject> randomObjects(int count, Real halfSize, std::uint64
   CollisionObject floor;
   floor.id = 2;
   floor.shape = std::make_shared<Plane>();
-  floor.pose = at({0, 0, -0.7 * halfSize});
+  floor.pose = movedTo({0, 0, -0.7 * halfSize});
   objects.push_back(floor);
   return objects;
 }
@@ -234,8 +206,8 @@ TEST(CollisionGroup, LimitOfContactsKeepsTheFirstInOrderOfPairs) {
 
 TEST(CollisionGroup, ResultsAreAppended) {
   CollisionGroup group;
-  group.add(kBall, at({0, 0, 0}));
-  group.add(kBall, at({0.9, 0, 0}));
+  group.add(kBall, movedTo({0, 0, 0}));
+  group.add(kBall, movedTo({0.9, 0, 0}));
   CollisionResult result;
   group.collide({}, result);
   group.collide({}, result);
@@ -270,7 +242,7 @@ TEST(CollisionGroup, FiltersByBitsExclusionAndCallback) {
   // Four balls on top of each other: six pairs.
   const auto add = [&](ObjectId id, std::uint32_t bits, std::uint32_t mask) {
     group.add(
-        {.id = id, .shape = kBall, .pose = at({0.1 * id, 0, 0}), .group = bits, .mask = mask});
+        {.id = id, .shape = kBall, .pose = movedTo({0.1 * id, 0, 0}), .group = bits, .mask = mask});
   };
   add(1, 1, ~0u);
   add(2, 2, ~2u);  // not with its own kind
@@ -306,8 +278,9 @@ TEST(CollisionGroup, RefusesBadObjects) {
   EXPECT_THROW(group.add({.id = 1, .shape = kBall}), InvalidInput);
   EXPECT_THROW(group.add({.id = kNoObject, .shape = kBall}), InvalidInput);
   EXPECT_THROW(group.add({.id = 2}), InvalidInput);
-  EXPECT_THROW(group.add({.id = 2, .shape = kBall, .pose = at({kNan, 0, 0})}), InvalidInput);
-  EXPECT_THROW(group.add({.id = 2, .shape = kBall, .pose = at({0, kInfinity, 0})}), InvalidInput);
+  EXPECT_THROW(group.add({.id = 2, .shape = kBall, .pose = movedTo({kNan, 0, 0})}), InvalidInput);
+  EXPECT_THROW(group.add({.id = 2, .shape = kBall, .pose = movedTo({0, kInfinity, 0})}),
+               InvalidInput);
   Transform bad;
   bad.rotation.col[0].x = 1 + 1e-5;
   EXPECT_THROW(group.add({.id = 2, .shape = kBall, .pose = bad}), InvalidInput);
@@ -331,16 +304,17 @@ TEST(CollisionGroup, RefusesBadObjects) {
 TEST(CollisionGroup, GivesFreeIdsAndForgetsRemovedObjects) {
   CollisionGroup group;
   group.add({.id = 1, .shape = kBall});
-  EXPECT_EQ(group.add(kBall, at({0.5, 0, 0})), 0u);
-  EXPECT_EQ(group.add(kBall, at({0.2, 0, 0})), 2u);  // 1 is taken
+  EXPECT_EQ(group.add(kBall, movedTo({0.5, 0, 0})), 0u);
+  EXPECT_EQ(group.add(kBall, movedTo({0.2, 0, 0})), 2u);  // 1 is taken
   EXPECT_EQ(collidingPairs(group).size(), 3u);
   const CollisionObject& first = group.object(0);
-  for (int i = 0; i < 1000; ++i) group.add(kBall, at({10.0 * i + 10, 0, 0}));
+  for (int i = 0; i < 1000; ++i) group.add(kBall, movedTo({10.0 * i + 10, 0, 0}));
   EXPECT_EQ(&group.object(0), &first);  // stays where it is
   group.remove(1);
   EXPECT_EQ(collidingPairs(group), (std::vector<ObjectPair>{{0, 2}}));
-  group.add(
-      {.id = 1, .shape = std::make_shared<Box>(Vec3{0.1, 0.1, 0.1}), .pose = at({-0.35, 0, 0})});
+  group.add({.id = 1,
+             .shape = std::make_shared<Box>(Vec3{0.1, 0.1, 0.1}),
+             .pose = movedTo({-0.35, 0, 0})});
   EXPECT_EQ(collidingPairs(group), (std::vector<ObjectPair>{{0, 2}, {1, 2}}));
   group.clear();
   EXPECT_EQ(group.size(), 0);
@@ -364,8 +338,8 @@ TEST(CollisionGroup, AnIdMayComeBackWithAnotherShape) {
   for (int round = 0; round < 10; ++round) {
     for (CollisionGroup* one : {&group, &fresh}) {
       const auto& shape = round % 2 == 0 ? large : small;
-      one->add({.id = 1, .shape = shape, .pose = at({0, 0, 0})});
-      one->add({.id = 2, .shape = shape, .pose = at({1.2, 0.3, 0.1 * round})});
+      one->add({.id = 1, .shape = shape, .pose = movedTo({0, 0, 0})});
+      one->add({.id = 2, .shape = shape, .pose = movedTo({1.2, 0.3, 0.1 * round})});
     }
     CollisionResult result, expected;
     group.collide({}, result);
@@ -420,7 +394,7 @@ TEST(CollisionGroup, EquallyNearPairsAreToldApartByTheirIds) {
   for (int i = 0; i < 216; ++i)
     objects.push_back({.id = static_cast<ObjectId>(i),
                        .shape = kBall,
-                       .pose = at({1.5 * (i % 6), 1.5 * (i / 6 % 6), 1.5 * (i / 36)})});
+                       .pose = movedTo({1.5 * (i % 6), 1.5 * (i / 6 % 6), 1.5 * (i / 36)})});
   Random random(3);
   for (int round = 0; round < 10; ++round) {
     random.shuffle(objects);
@@ -494,7 +468,7 @@ TEST(CollisionGroup, OfTwoFacesInOnePlaneTheRayFindsTheSmallerId) {
     random.shuffle(ids);
     CollisionGroup group(kTypes[round % 3]);
     for (const ObjectId id : ids)  // all upper faces at z = 1 + 0.1
-      group.add({.id = id, .shape = box, .pose = at({0.1 * (id - 15.0), 0, 0.1})});
+      group.add({.id = id, .shape = box, .pose = movedTo({0.1 * (id - 15.0), 0, 0.1})});
     const auto hit = group.rayCast({.origin = {0, 0, 5}, .direction = {0, 0, -0.7}});
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->object, 10u);
@@ -504,7 +478,7 @@ TEST(CollisionGroup, OfTwoFacesInOnePlaneTheRayFindsTheSmallerId) {
 
 TEST(CollisionGroup, ShapeCastFindsTheFirstObjectOnTheWay) {
   CollisionGroup group;
-  for (int i = 0; i < 10; ++i) group.add(kBall, at({2.0 * i + 3, 0, 0}));
+  for (int i = 0; i < 10; ++i) group.add(kBall, movedTo({2.0 * i + 3, 0, 0}));
   const Sphere bullet(0.1);
   Motion motion;
   motion.displacement = {100, 0, 0};
@@ -580,7 +554,7 @@ TEST(CollisionGroup, TouchingToTheLastDigitIsNotLostBetweenBoxes) {
     const Real a = random.real(0.01, 2), b = random.real(0.01, 2), x = random.real(-100, 100);
     const Box box1({a, 1, 1});
     const Box box2({b, 1, 1});
-    const Transform X1 = at({x, 0, 0}), X2 = at({x + a + b, 0, 0});
+    const Transform X1 = movedTo({x, 0, 0}), X2 = movedTo({x + a + b, 0, 0});
     const bool touching = overlap(box1, X1, box2, X2);
     numTouching += touching;
     CollisionGroup group(kTypes[trial % 3]);

@@ -137,6 +137,30 @@ TEST(ConvexPairs, GoldenCasesWithTheInlinedPairs) { checkGolden(ConvexAlgorithm:
 TEST(ConvexPairs, GoldenCasesWithGjkForEveryPair) { checkGolden(ConvexAlgorithm::Gjk); }
 TEST(ConvexPairs, GoldenCasesWithMprForEveryPair) { checkGolden(ConvexAlgorithm::Mpr); }
 
+// The cone's slope is so small that Newton's method runs out of steps beside the cylinder's axis.
+TEST(ConvexPairs, ANeedleConeAcrossACylinderHasPointsOnBothSurfaces) {
+  const Cylinder cylinder(0.64, 1.03);
+  const Cone needle(0.35, 577);
+  const Transform X_W1{{{{-1, 0, 0}, {0, -1, 0}, {0, 0, 1}}}, {0, 0, -0.4274444580078125}};
+  const Transform X_W2{{{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}}, {}};
+  for (const ConvexAlgorithm algorithm :
+       {ConvexAlgorithm::Auto, ConvexAlgorithm::Gjk, ConvexAlgorithm::Mpr}) {
+    DistanceOption option;
+    option.algorithm = algorithm;
+    const DistanceResult d = distance(cylinder, X_W1, needle, X_W2, option);
+    ASSERT_EQ(d.status, QueryStatus::Ok);
+    EXPECT_LE(norm(d.point1 - d.point2 - d.normal * d.distance), 1e-8);
+    // On the cylinder's upper rim, and on the line of the cone below its axis.
+    const Vec3 p1 = transposeTimes(X_W1.rotation, d.point1 - X_W1.translation);
+    EXPECT_NEAR(p1.z, 1.03, 1e-8);
+    EXPECT_NEAR(p1.x * p1.x + p1.y * p1.y, 0.64 * 0.64, 1e-8);
+    const Vec3 p2 = transposeTimes(X_W2.rotation, d.point2);
+    const Real radius = 0.35 * (577 - p2.z) / (2 * 577);
+    EXPECT_NEAR(p2.x, 0, 1e-8);
+    EXPECT_NEAR(p2.y, -radius, 1e-8);
+  }
+}
+
 TEST(ConvexPairs, ACacheOfAnotherPairChangesNothing) {
   PairCache cache;  // carried through all cases: always the wrong one
   for (const GoldenCase& g : golden().cases()) {

@@ -287,6 +287,55 @@ TEST(ConvexDistance, WarmAnswersOfCurvedShapesAreTheColdOnes) {
   }
 }
 
+// What was proved of an overlap saves the next search. It must not outlive the motion it allows
+// for.
+TEST(ConvexDistance, WarmAnswersOfDeepOverlapsAreTheColdOnes) {
+  Random random(9);
+  const CoreType cores[] = {CoreType::Cylinder, CoreType::Cone, CoreType::Ellipsoid};
+  for (int start = 0; start < 300; ++start) {
+    View view[2];
+    for (View& v : view) {
+      v.core = cores[random.below(3)];
+      v.size = {random.uniform(0.6, 1.7), random.uniform(0.6, 1.7), random.uniform(0.6, 1.7)};
+      v.boundingRadius = norm(v.size);
+    }
+    // Half of the walks begin with parallel axes, where flat ends and rims take turns.
+    Transform X{start % 2 ? random.rotation() : Mat3::identity(),
+                random.direction() * random.uniform(0.01, 1)};
+    const Vec3 step = random.direction() * 0.01;
+    const Mat3 spin = rotationMatrix(
+        Quat{1, random.uniform(-0.005, 0.005), random.uniform(-0.005, 0.005), 0.002});
+    Hint hint;
+    for (int k = 0; k < 40; ++k) {
+      const double cold = convexDistance(view[0], view[1], X, kFar, true).distance;
+      const double warm = convexDistance(view[0], view[1], X, kFar, true, &hint).distance;
+      ASSERT_NEAR(cold, warm, 1e-6) << start << " " << k;
+      X = {spin * X.rotation, X.translation + step};
+    }
+  }
+}
+
+TEST(ConvexDistance, WhatWasProvedOfOnePairIsNotUsedForAnother) {
+  Random random(10);
+  int numProofs = 0;
+  for (int k = 0; k < 500; ++k) {
+    View view[3];
+    for (View& v : view) {
+      v.core = CoreType::Ellipsoid;
+      v.size = {random.uniform(0.2, 1), random.uniform(0.2, 1), random.uniform(0.2, 1)};
+      v.boundingRadius = 1.8;
+    }
+    const Transform X{random.rotation(), random.direction() * random.uniform(0.01, 0.3)};
+    Hint hint;
+    for (int i = 0; i < 2; ++i) (void)convexDistance(view[0], view[1], X, kFar, true, &hint);
+    numProofs += hint.clearance > 0 ? 1 : 0;
+    const double cold = convexDistance(view[0], view[2], X, kFar, true).distance;
+    hint.clearance *= 10;  // as another pair may have had it
+    EXPECT_NEAR(convexDistance(view[0], view[2], X, kFar, true, &hint).distance, cold, 1e-6) << k;
+  }
+  EXPECT_GT(numProofs, 300);
+}
+
 TEST(ConvexDistance, AHintOfNonsenseChangesNothing) {
   Random random(8);
   std::vector<std::unique_ptr<HullPoints>> hulls;
@@ -298,6 +347,7 @@ TEST(ConvexDistance, AHintOfNonsenseChangesNothing) {
     const Transform X{random.rotation(), random.direction() * random.uniform(0.5, 2.5)};
     Hint hint;
     hint.axis = random.below(3) == 0 ? Vec3{} : random.direction() * (random.below(2) ? 1.0 : 1e-3);
+    hint.drift = random.direction() * random.uniform(0, 0.2);
     hint.count = static_cast<std::uint8_t>(random.below(7));
     for (int i = 0; i < 4; ++i) {
       hint.index1[i] = static_cast<std::int16_t>(random.below(60) - 10);
@@ -341,6 +391,39 @@ TEST(ConvexDistance, TrianglesAgainstSolidsAgreeWithTheSampledTriangle) {
         EXPECT_LE(c.distance, convexDistance(a, point, at(X * p), kFar, true).distance + 1e-9);
       }
     }
+  }
+}
+
+TEST(ConvexDistance, FloatsThatTouchExactlyGiveFiniteAnswers) {
+  // On a grid of 1/8 m many pairs touch in a line or a face, and the nearest point comes out as
+  // exactly zero: it must keep a direction.
+  Random random(21);
+  const auto onGrid = [&](int low, int high) {
+    return static_cast<float>(low + random.below(high - low)) / 8;
+  };
+  const Mat3T<float> turns[] = {Mat3T<float>::identity(),
+                                {{{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}},
+                                {{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}}};
+  const CoreType cores[] = {CoreType::Box, CoreType::Cylinder, CoreType::Cone, CoreType::Ellipsoid};
+  for (int i = 0; i < 20000; ++i) {
+    ConvexView<float> views[2];
+    for (ConvexView<float>& view : views) {
+      const float radius = onGrid(2, 7), height = onGrid(2, 7);
+      view.core = cores[random.below(4)];
+      view.size = {radius, radius, height};
+      view.boundingRadius = 2 * norm(view.size);
+    }
+    TransformT<float> X;
+    X.rotation = turns[random.below(3)];
+    X.translation.x = onGrid(-7, 8);
+    X.translation.y = onGrid(-7, 8);
+    X.translation.z = onGrid(-7, 8);
+    const ConvexContact<float> contact =
+        convexDistance(views[0], views[1], X, 100.0f, /*enableSigned=*/true);
+    ASSERT_TRUE(std::isfinite(contact.distance)) << i;
+    ASSERT_NEAR(norm(contact.normal), 1, 1e-5) << i;
+    ASSERT_TRUE(std::isfinite(squaredNorm(contact.pointA))) << i;
+    ASSERT_TRUE(std::isfinite(squaredNorm(contact.pointB))) << i;
   }
 }
 

@@ -65,6 +65,39 @@ Real bruteDistance(const Shape& body, const Transform& X_FB, const HeightFieldDa
   return best;
 }
 
+TEST(HeightFieldPairs, FarAwayGivesFiniteNumbersOrAStatus) {
+  const HeightField field = hills(9, 4);
+  const auto isFinite = [](const Vec3& v) {
+    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+  };
+  for (const auto& [name, shape] : convexShapes(1))
+    for (const double far : {1e15, 1e19, 1e25, 9e29, 3e30, 1e100, 1e251, 1e308})
+      for (const Vec3& direction : {Vec3{1, 0, 0}, Vec3{0, 0, 1}, Vec3{0, 0, -1}}) {
+        SCOPED_TRACE(testing::Message() << name << " at " << far << ", z " << direction.z);
+        const Transform there{Mat3::identity(), direction * far};
+        for (const bool isApart : {false, true}) {
+          const Transform X_W1 = isApart ? Transform{} : there;
+          const bool isAnswered = far <= 1e30;
+          CollisionResult result;
+          collide(*shape, X_W1, field, there, CollisionOption::fullContacts(), result);
+          EXPECT_EQ(result.status(), isAnswered ? QueryStatus::Ok : QueryStatus::InvalidPose);
+          EXPECT_TRUE(isAnswered || !result.isCollision());
+          for (int i = 0; i < result.numContacts(); ++i) {
+            EXPECT_TRUE(isFinite(result.contact(i).position));
+            EXPECT_TRUE(isFinite(result.contact(i).normal));
+            EXPECT_TRUE(std::isfinite(result.contact(i).depth));
+          }
+          const DistanceResult d = distance(*shape, X_W1, field, there);
+          EXPECT_EQ(d.status, isAnswered ? QueryStatus::Ok : QueryStatus::InvalidPose);
+          EXPECT_TRUE(std::isfinite(d.distance) && isFinite(d.point1) && isFinite(d.point2));
+          if (!isAnswered) continue;
+          // A terrain far above has the body in the ground under it.
+          const double expected = isApart ? (direction.z > 0 ? -far : far) : 0;
+          EXPECT_NEAR(d.distance, expected, 1e-9 * std::fabs(expected) + 2);
+        }
+      }
+}
+
 TEST(HeightFieldPairs, BooleanAndDistanceAreThoseOfTheNearestTriangle) {
   Random random(1);
   const HeightField field = hills(17, 3);

@@ -3,6 +3,7 @@
 // The time of impact is never late: whatever it says, the shapes are apart up to that time.
 #include <tangere/collision.hpp>
 
+#include "collision/scene_random.hpp"
 #include "collision/shape_cast.hpp"
 
 #include <gtest/gtest.h>
@@ -19,41 +20,8 @@ namespace {
 constexpr Real kPi = std::numbers::pi;
 constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 
-struct Random {
-  std::uint64_t state;
-  explicit Random(std::uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u + 1) {}
-  std::uint64_t bits() {
-    std::uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  int below(int n) { return static_cast<int>(bits() % static_cast<std::uint64_t>(n)); }
-  Real real(Real low, Real high) {
-    return low + (high - low) * (static_cast<Real>(bits() >> 11) * 0x1p-53);
-  }
-  Vec3 vec(Real low, Real high) {
-    const Real x = real(low, high), y = real(low, high), z = real(low, high);
-    return {x, y, z};
-  }
-  Vec3 direction() {
-    for (;;) {
-      const Vec3 v = vec(-1, 1);
-      const Real length = norm(v);
-      if (length > 0.1 && length < 1) return v / length;
-    }
-  }
-  Mat3 rotation() {
-    for (;;) {
-      const Real w = real(-1, 1);
-      const Vec3 v = vec(-1, 1);
-      const Real square = w * w + squaredNorm(v);
-      if (square > 0.01 && square < 1) return rotationMatrix(Quat{w, v.x, v.y, v.z});
-    }
-  }
-};
-
-Transform at(const Vec3& p) { return {Mat3::identity(), p}; }
+using test::movedTo;
+using Random = test::SceneRandom;
 
 std::shared_ptr<const Shape> randomShape(Random& random, Real scale) {
   const auto size = [&] { return scale * random.real(0.1, 1); };
@@ -162,7 +130,7 @@ TEST(TimeOfImpact, SphereFallsOnPlaneAtTheExactTime) {
   const Sphere sphere(0.25);
   const Plane plane;
   for (const Real speed : {0.8, 3.0, 1000.0}) {
-    const Motion fall{.start = at({0, 0, 1}), .displacement = {0.3, -0.2, -speed}};
+    const Motion fall{.start = movedTo({0, 0, 1}), .displacement = {0.3, -0.2, -speed}};
     const ImpactOption option{.tolerance = 1e-9};
     const ImpactResult impact = timeOfImpact(sphere, fall, plane, {}, option);
     ASSERT_EQ(impact.status, ImpactStatus::Hit);
@@ -179,7 +147,7 @@ TEST(TimeOfImpact, SphereFallsOnPlaneAtTheExactTime) {
     EXPECT_NEAR(swapped.s, exact, 1e-9 / speed);
     EXPECT_NEAR(swapped.normal.z, -1, 1e-15);
   }
-  const Motion shortFall{.start = at({0, 0, 1}), .displacement = {0, 0, -0.74}};
+  const Motion shortFall{.start = movedTo({0, 0, 1}), .displacement = {0, 0, -0.74}};
   const ImpactResult miss = timeOfImpact(sphere, shortFall, plane, {});
   EXPECT_EQ(miss.status, ImpactStatus::Miss);
   EXPECT_EQ(miss.s, 1);
@@ -189,7 +157,7 @@ TEST(TimeOfImpact, SphereFallsOnPlaneAtTheExactTime) {
 TEST(TimeOfImpact, BulletDoesNotTunnelThroughAThinWall) {
   const Sphere bullet(0.005);
   const Box wall({0.0005, 1, 1});  // one millimetre thick
-  const Motion flight{.start = at({-1, 0.3, 0.2}), .displacement = {1000, 0, 0}};
+  const Motion flight{.start = movedTo({-1, 0.3, 0.2}), .displacement = {1000, 0, 0}};
   const ImpactResult impact = timeOfImpact(bullet, flight, wall, {});
   ASSERT_EQ(impact.status, ImpactStatus::Hit);
   EXPECT_LE(impact.s * 1000, 1 - 0.0055);
@@ -208,7 +176,7 @@ TEST(TimeOfImpact, RotatingRodHitsWhereGeometrySays) {
   Motion turn;
   turn.start.rotation = {{{0, 0, -1}, {0, 1, 0}, {1, 0, 0}}};  // its axis (local z) along x
   turn.rotationVector = {0, 0, kPi};
-  Motion still{.start = at({0, 0.8, 0})};
+  Motion still{.start = movedTo({0, 0.8, 0})};
   const ImpactOption option{.tolerance = 1e-9};
   const ImpactResult impact = timeOfImpact(rod, turn, ball, still, option);
   ASSERT_EQ(impact.status, ImpactStatus::Hit);
@@ -226,7 +194,7 @@ TEST(TimeOfImpact, FastSpinFindsTheTipOfALongRod) {
   // The rod turns five times while it falls on a floor; its tip is first.
   const Box rod({1, 0.02, 0.02});
   const Plane floor;
-  Motion motion{.start = at({0, 0, 3}), .displacement = {0, 0, -4}};
+  Motion motion{.start = movedTo({0, 0, 3}), .displacement = {0, 0, -4}};
   motion.rotationVector = {0, 10 * kPi, 0};
   const ImpactOption option{.tolerance = 1e-6, .maxIterations = 2000};
   const ImpactResult impact = timeOfImpact(rod, motion, floor, {}, option);
@@ -239,7 +207,7 @@ TEST(TimeOfImpact, FastSpinFindsTheTipOfALongRod) {
 TEST(TimeOfImpact, SpinOfARoundShapeChangesNothing) {
   const Sphere sphere(0.5);
   const Box box({1, 1, 1});
-  Motion motion{.start = at({0, 0, 3}), .displacement = {0, 0, -4}};
+  Motion motion{.start = movedTo({0, 0, 3}), .displacement = {0, 0, -4}};
   const ImpactResult still = timeOfImpact(sphere, motion, box, {});
   motion.rotationVector = {1000, 2000, 3000};
   const ImpactResult spinning = timeOfImpact(sphere, motion, box, {});
@@ -256,7 +224,7 @@ TEST(TimeOfImpact, TurningPlaneMeetsAStandingBall) {
   const Sphere ball(0.5);
   Motion turn;
   turn.rotationVector = {kPi / 2, 0, 0};
-  const Motion still{.start = at({0, 2, 1})};
+  const Motion still{.start = movedTo({0, 2, 1})};
   const ImpactOption option{.tolerance = 1e-6, .maxIterations = 500};
   const ImpactResult impact = timeOfImpact(ball, still, plane, turn, option);
   ASSERT_EQ(impact.status, ImpactStatus::Hit);
@@ -288,7 +256,7 @@ TEST(TimeOfImpact, BallFliesIntoTheNotchOfAConcaveMesh) {
   const auto mesh = angleIron();
   const Sphere ball(0.2);
   // Along -x at y = 2: past the end of the lower leg to the inner wall at x = 1, inside the hull.
-  const Motion flight{.start = at({5, 2, 0.5}), .displacement = {-8, 0, 0}};
+  const Motion flight{.start = movedTo({5, 2, 0.5}), .displacement = {-8, 0, 0}};
   const ImpactResult impact = timeOfImpact(ball, flight, *mesh, {});
   ASSERT_EQ(impact.status, ImpactStatus::Hit);
   const Real exact = (5 - 1 - 0.2) / 8;
@@ -297,7 +265,7 @@ TEST(TimeOfImpact, BallFliesIntoTheNotchOfAConcaveMesh) {
   EXPECT_NEAR(impact.normal.x, 1, 1e-9);
 
   // The same through a bullet's eyes: far faster, and the wall is a surface.
-  const Motion shot{.start = at({5, 2, 0.5}), .displacement = {-1e5, 0, 0}};
+  const Motion shot{.start = movedTo({5, 2, 0.5}), .displacement = {-1e5, 0, 0}};
   const ImpactResult hit = timeOfImpact(Sphere(0.01), shot, *mesh, {});
   ASSERT_EQ(hit.status, ImpactStatus::Hit);
   EXPECT_NEAR(hit.s * 1e5, 3.99, 1e-5);
@@ -333,11 +301,11 @@ TEST(TimeOfImpact, GlidingOverGroundIsAMissInFewSteps) {
   heights[40] = 0.5;
   const HeightField hills(9, 9, 80, 80, heights);
   const Box box({1, 1, 1});
-  const Motion glide{.start = at({-30, 0, 1.501}), .displacement = {60, 0, 0}};
+  const Motion glide{.start = movedTo({-30, 0, 1.501}), .displacement = {60, 0, 0}};
   const ImpactResult over = timeOfImpact(box, glide, hills, {});
   EXPECT_EQ(over.status, ImpactStatus::Miss);
   EXPECT_LE(over.iterations, 5);
-  const Motion low{.start = at({-30, 0, 1.4}), .displacement = {60, 0, 0}};
+  const Motion low{.start = movedTo({-30, 0, 1.4}), .displacement = {60, 0, 0}};
   // Into the gentle slope of the bump: below its top only the speed bounds the approach.
   const ImpactOption patient{.tolerance = 1e-4, .maxIterations = 500};
   const ImpactResult into = timeOfImpact(box, low, hills, {}, patient);
@@ -347,13 +315,13 @@ TEST(TimeOfImpact, GlidingOverGroundIsAMissInFewSteps) {
 
 TEST(TimeOfImpact, OverlapAndTouchAtTheStart) {
   const Box box({1, 1, 1});
-  const Motion away{.start = at({0, 0, 1.9}), .displacement = {0, 0, 5}};
+  const Motion away{.start = movedTo({0, 0, 1.9}), .displacement = {0, 0, 5}};
   const ImpactResult deep = timeOfImpact(box, away, box, {});
   EXPECT_EQ(deep.status, ImpactStatus::Overlapping);
   EXPECT_EQ(deep.s, 0);
   EXPECT_NEAR(deep.distance, -0.1, 1e-12);
 
-  const Motion grazing{.start = at({0, 0, 2 + 5e-7}), .displacement = {0, 0, -5}};
+  const Motion grazing{.start = movedTo({0, 0, 2 + 5e-7}), .displacement = {0, 0, -5}};
   const ImpactResult touch = timeOfImpact(box, grazing, box, {});
   EXPECT_EQ(touch.status, ImpactStatus::Hit);
   EXPECT_EQ(touch.s, 0);
@@ -362,7 +330,7 @@ TEST(TimeOfImpact, OverlapAndTouchAtTheStart) {
 TEST(TimeOfImpact, SlidingAlongWithoutTouchingIsAMiss) {
   const Box box({1, 1, 1});
   const Box slab({100, 100, 1});
-  const Motion slide{.start = at({-50, 0, 2.001}), .displacement = {100, 0, 0}};
+  const Motion slide{.start = movedTo({-50, 0, 2.001}), .displacement = {100, 0, 0}};
   const ImpactResult impact = timeOfImpact(box, slide, slab, {});
   EXPECT_EQ(impact.status, ImpactStatus::Miss);
   EXPECT_LE(impact.iterations, 3);
@@ -371,8 +339,8 @@ TEST(TimeOfImpact, SlidingAlongWithoutTouchingIsAMiss) {
 TEST(TimeOfImpact, FarFromTheOriginTheToleranceIsWhatRoundingAllows) {
   const Sphere sphere(0.5);
   for (const Real far : {1e3, 1e6, 1e9}) {
-    const Motion motion{.start = at({far, far, far}), .displacement = {4, 0, 0}};
-    const Motion still{.start = at({far + 3, far, far})};
+    const Motion motion{.start = movedTo({far, far, far}), .displacement = {4, 0, 0}};
+    const Motion still{.start = movedTo({far + 3, far, far})};
     const ImpactResult impact = timeOfImpact(sphere, motion, sphere, still, {.tolerance = 1e-12});
     ASSERT_EQ(impact.status, ImpactStatus::Hit) << far;
     EXPECT_LE(impact.s, 0.5);
@@ -397,7 +365,7 @@ TEST(TimeOfImpact, CapOfIterationsIsReportedAndStillSafe) {
 
 TEST(TimeOfImpact, BadMotionsComeBackAsOpen) {
   const Sphere sphere(0.5);
-  Motion motion{.start = at({3, 0, 0})};
+  Motion motion{.start = movedTo({3, 0, 0})};
   for (const Real bad : {kNan, std::numeric_limits<Real>::infinity()}) {
     Motion broken = motion;
     broken.displacement.x = bad;
@@ -417,7 +385,7 @@ TEST(TimeOfImpact, BadMotionsComeBackAsOpen) {
 }
 
 TEST(Motion, TurnsAboutItsAxisAndStaysARotation) {
-  Motion motion{.start = at({1, 2, 3}), .displacement = {2, 0, 0}};
+  Motion motion{.start = movedTo({1, 2, 3}), .displacement = {2, 0, 0}};
   motion.rotationVector = {0, 0, kPi};
   const Transform half = motion.at(0.5);
   EXPECT_NEAR(half.translation.x, 2, 1e-15);
@@ -466,7 +434,7 @@ TEST(SweptAabb, HoldsTheShapeAtEveryTime) {
   // Without rotation it is exactly the two ends, up to rounding.
   const Box box({1, 2, 3});
   const Aabb swept =
-      collision::sweptAabb(box, {.start = at({0, 0, 0}), .displacement = {5, 0, -1}});
+      collision::sweptAabb(box, {.start = movedTo({0, 0, 0}), .displacement = {5, 0, -1}});
   EXPECT_NEAR(swept.upper.x, 6, 1e-12);
   EXPECT_NEAR(swept.lower.x, -1, 1e-12);
   EXPECT_NEAR(swept.lower.z, -4, 1e-12);

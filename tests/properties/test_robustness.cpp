@@ -106,6 +106,48 @@ TEST(Robustness, PosesThatAreNotFiniteGiveAStatusAndNoContacts) {
   }
 }
 
+TEST(Robustness, PosesOfAnyMagnitudeGiveFiniteNumbersOrAStatus) {
+  const auto isFinite = [](const Vec3& v) {
+    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+  };
+  const Mat3 tilted = rotationMatrix(Quat{0.8, 0.1, -0.5, 0.3});
+  const Vec3 directions[] = {{0, 0, -1}, {0.6, -0.5, 0.4}};
+  for (int i = 0; i < kNumShapeTypes; ++i)
+    for (int j = 0; j < kNumShapeTypes; ++j) {
+      const auto type1 = static_cast<ShapeType>(i), type2 = static_cast<ShapeType>(j);
+      const ShapePtr shape1 = workload::standardShape(type1);
+      const ShapePtr shape2 = workload::standardShape(type2);
+      for (const int decade : {-300, 12, 20, 28, 32, 155, 251, 308})
+        for (const Vec3& direction : directions) {
+          const Real far = std::pow(10.0, decade);
+          // One far away, both at the same far place, and at the two ends of the world.
+          const Transform there{tilted, direction * far};
+          for (const Transform& X_W2 : {Transform{}, Transform{Mat3::identity(), direction * far},
+                                        Transform{Mat3::identity(), direction * -far}}) {
+            SCOPED_TRACE(testing::Message() << shapeTypeName(type1) << "-" << shapeTypeName(type2)
+                                            << " at 1e" << decade << " along " << direction.z);
+            const CollisionResult result = contactsOf(*shape1, there, *shape2, X_W2);
+            const bool isFar = decade > 30;
+            ASSERT_EQ(result.status() == QueryStatus::InvalidPose, isFar);
+            ASSERT_FALSE(isFar && result.isCollision());
+            for (const ContactManifold& manifold : result.manifolds())
+              for (const ContactPoint& contact : manifold.contacts()) {
+                ASSERT_TRUE(isFinite(contact.position));
+                ASSERT_NEAR(norm(contact.normal), 1, 1e-9);
+                ASSERT_TRUE(std::isfinite(contact.depth) && contact.depth >= 0);
+              }
+            const DistanceResult d = distance(*shape1, there, *shape2, X_W2);
+            ASSERT_TRUE(std::isfinite(d.distance) && isFinite(d.point1) && isFinite(d.point2) &&
+                        isFinite(d.normal));
+            ASSERT_EQ(d.status == QueryStatus::InvalidPose, isFar);
+            ASSERT_TRUE(d.status > QueryStatus::NotConverged ||
+                        std::fabs(norm(d.normal) - 1) < 1e-9);
+            ASSERT_FALSE(isFar && overlap(*shape1, there, *shape2, X_W2));
+          }
+        }
+    }
+}
+
 TEST(Robustness, ConcentricShapesOfEveryPairHaveADefinedNormal) {
   for (int i = 0; i < kNumShapeTypes; ++i)
     for (int j = i; j < kNumShapeTypes; ++j) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "collision/kernels/box_box.hpp"
+#include "collision/kernels/segment_contact.hpp"
 
 namespace tangere::kernel {
 
@@ -18,18 +19,14 @@ struct BoxDistance {
   S distance{};
   Vec3T<S> normal{};  ///< unit, from B to A
   Vec3T<S> pointA{}, pointB{};
-  Vec3T<S> q{};  ///< pointB in B's frame
+  Vec3T<S> q{};                               ///< pointB in B's frame
+  std::int16_t sideA[3] = {}, sideB[3] = {};  ///< of the faces the points are on; 0: between two
   std::int32_t featureA = kNoFeature, featureB = kNoFeature;
   bool isUnique = false;  ///< no whole edge or face is at this distance
 };
 
 /// Steps after which the search gives up. From the axis of the largest gap nearly all need none.
 inline constexpr int kBoxDistanceMaxSteps = 8;
-
-template <class S>
-TANGERE_HD inline S clampTo(S x, S half) {
-  return x > half ? half : x < -half ? -half : x;
-}
 
 /// One point of the search: x = t + R q, its projection p onto A, r = x - p and g = R^T r.
 template <class S>
@@ -43,8 +40,8 @@ TANGERE_HD inline void evaluateBoxDistance(const BoxPair<S>& pair, BoxDistanceSt
   const S x0 = pair.t[0] + (pair.r[0][0] * q0 + pair.r[0][1] * q1 + pair.r[0][2] * q2);
   const S x1 = pair.t[1] + (pair.r[1][0] * q0 + pair.r[1][1] * q1 + pair.r[1][2] * q2);
   const S x2 = pair.t[2] + (pair.r[2][0] * q0 + pair.r[2][1] * q1 + pair.r[2][2] * q2);
-  const S r0 = x0 - clampTo(x0, pair.a.x), r1 = x1 - clampTo(x1, pair.a.y),
-          r2 = x2 - clampTo(x2, pair.a.z);
+  const S r0 = x0 - clampMagnitude(x0, pair.a.x), r1 = x1 - clampMagnitude(x1, pair.a.y),
+          r2 = x2 - clampMagnitude(x2, pair.a.z);
   for (int j = 0; j < 3; ++j) s->g[j] = pair.r[0][j] * r0 + pair.r[1][j] * r1 + pair.r[2][j] * r2;
   s->x[0] = x0;
   s->x[1] = x1;
@@ -87,8 +84,27 @@ TANGERE_HD inline void stepBoxDistance(const BoxPair<S>& pair, const BoxActiveSe
     d0 *= scale;
     d1 *= scale;
   }
-  s->q[j0] = clampTo(s->q[j0] + d0, pair.b[j0]);
-  if (two) s->q[j1] = clampTo(s->q[j1] + d1, pair.b[j1]);
+  s->q[j0] = clampMagnitude(s->q[j0] + d0, pair.b[j0]);
+  if (two) s->q[j1] = clampMagnitude(s->q[j1] + d1, pair.b[j1]);
+}
+
+/// Finds which coordinates of an evaluated point are free. True when it is the nearest one: the
+/// plane through x across r has B on one side up to gap/|r|, and A on the other.
+template <class S>
+TANGERE_HD inline bool closesGap(const BoxPair<S>& pair, const BoxDistanceState<S>& s, S square,
+                                 BoxActiveSet* set) {
+  using std::fabs;
+  S gap = S(0);
+  set->numFree = set->numHeld = 0;
+  for (int j = 0; j < 3; ++j) {
+    const S out = -s.g[j] * s.q[j];  // positive where the step leads out of B
+    gap += pair.b[j] * fabs(s.g[j]) - out;
+    set->free[j] = (fabs(s.q[j]) < pair.b[j]) | (out < S(0));
+    set->held[j] = s.r[j] != S(0);
+    set->numFree += set->free[j] ? 1 : 0;
+    set->numHeld += set->held[j] ? 1 : 0;
+  }
+  return gap * gap <= S(4) * pair.touch * pair.touch * square;
 }
 
 /// Searches from s->q. True when the gap closed: s and `set` are then the answer. False when the
@@ -96,27 +112,14 @@ TANGERE_HD inline void stepBoxDistance(const BoxPair<S>& pair, const BoxActiveSe
 template <class S>
 TANGERE_HD inline bool searchBoxDistance(const BoxPair<S>& pair, BoxDistanceState<S>* s,
                                          BoxActiveSet* set) {
-  using std::fabs;
-  const S touch2 = pair.touch * pair.touch;
   for (int step = 0; step < kBoxDistanceMaxSteps; ++step) {
     evaluateBoxDistance(pair, s);
     const S square = s->r[0] * s->r[0] + s->r[1] * s->r[1] + s->r[2] * s->r[2];
-    if (!(square > touch2)) return false;
-    // The plane through x across r has B on one side up to gap/|r|, and A on the other.
-    S gap = S(0);
-    set->numFree = set->numHeld = 0;
-    for (int j = 0; j < 3; ++j) {
-      const S out = -s->g[j] * s->q[j];  // positive where the step leads out of B
-      gap += pair.b[j] * fabs(s->g[j]) - out;
-      set->free[j] = (fabs(s->q[j]) < pair.b[j]) | (out < S(0));
-      set->held[j] = s->r[j] != S(0);
-      set->numFree += set->free[j] ? 1 : 0;
-      set->numHeld += set->held[j] ? 1 : 0;
-    }
-    if (gap * gap <= S(4) * touch2 * square) return true;
+    if (!(square > pair.touch * pair.touch)) return false;
+    if (closesGap(pair, *s, square, set)) return true;
     if (set->numFree == 3) {
       // A point inside B: projecting back and forth brings it to the surface.
-      for (int j = 0; j < 3; ++j) s->q[j] = clampTo(s->q[j] - s->g[j], pair.b[j]);
+      for (int j = 0; j < 3; ++j) s->q[j] = clampMagnitude(s->q[j] - s->g[j], pair.b[j]);
     } else {
       stepBoxDistance(pair, *set, s);
     }
@@ -195,6 +198,10 @@ TANGERE_HD inline void finishBoxDistance(const BoxPair<S>& pair, const BoxActive
   out->pointA = {s.x[0] - s.r[0], s.x[1] - s.r[1], s.x[2] - s.r[2]};
   out->q = {s.q[0], s.q[1], s.q[2]};
   const bool fixed[3] = {!set.free[0], !set.free[1], !set.free[2]};
+  for (int k = 0; k < 3; ++k) {
+    out->sideA[k] = static_cast<std::int16_t>(!set.held[k] ? 0 : s.r[k] > S(0) ? 1 : -1);
+    out->sideB[k] = static_cast<std::int16_t>(set.free[k] ? 0 : s.q[k] > S(0) ? 1 : -1);
+  }
   out->featureA = boxFeatureOf(set.held, set.numHeld, s.x);
   out->featureB = boxFeatureOf(fixed, 3 - set.numFree, s.q);
 }
@@ -227,7 +234,8 @@ TANGERE_HD inline Vec3T<S> startOfBoxDistance(const BoxPair<S>& pair, int index)
     Vec3T<S> d;
     for (int i = 0; i < 3; ++i) d[i] = copysign(pair.a[i], side * pair.r[i][k]) - pair.t[i];
     for (int j = 0; j < 3; ++j)
-      q[j] = clampTo(pair.r[0][j] * d.x + pair.r[1][j] * d.y + pair.r[2][j] * d.z, pair.b[j]);
+      q[j] =
+          clampMagnitude(pair.r[0][j] * d.x + pair.r[1][j] * d.y + pair.r[2][j] * d.z, pair.b[j]);
   } else {
     // Two edges: the point of B's nearest to A's, named as in edgeEdgeContact().
     const int i = (index - 6) / 3, j = (index - 6) % 3;
@@ -241,7 +249,7 @@ TANGERE_HD inline Vec3T<S> startOfBoxDistance(const BoxPair<S>& pair, int index)
     const S alongA = pair.t[i] + (q1 * b1 + q2 * b2);
     const S alongB = pair.tB[j] - (r1 * a1 + r2 * a2);
     const S length2 = r1 * r1 + r2 * r2;
-    q[j] = clampTo((r0 * alongA - alongB) / length2, pair.b[j]);
+    q[j] = clampMagnitude((r0 * alongA - alongB) / length2, pair.b[j]);
     q[j1] = b1;
     q[j2] = b2;
   }
@@ -255,11 +263,46 @@ TANGERE_HD inline bool findBoxDistance(const BoxPair<S>& pair, const Vec3T<S>& s
                                        BoxDistance<S>* out) {
   BoxDistanceState<S> s;
   BoxActiveSet set{};
-  for (int j = 0; j < 3; ++j) s.q[j] = clampTo(start[j], pair.b[j]);
+  for (int j = 0; j < 3; ++j) s.q[j] = clampMagnitude(start[j], pair.b[j]);
   if (!searchBoxDistance(pair, &s, &set)) return false;
   out->isUnique = hasOneSolution(pair, set);
   if (out->isUnique) solveBoxDistance(pair, set, &s);
   finishBoxDistance(pair, set, s, out->isUnique, out);
+  return true;
+}
+
+/// findBoxDistance() where the nearest features are the guessed ones: `sideA[k]` and `sideB[k]` are
+/// the sides (1 or -1) of the faces they lie on, 0 for a coordinate between two faces. The points
+/// follow from the features, and the gap proves them nearest; so the answer is that of the search,
+/// bit for bit. False where the guess is wrong, the points are not unique, or the boxes are so
+/// close that axes and points could differ on whether they touch.
+template <class S>
+TANGERE_HD inline bool resumeBoxDistance(const BoxPair<S>& pair, const std::int16_t* sideA,
+                                         const std::int16_t* sideB, BoxDistance<S>* out) {
+  BoxDistanceState<S> s;
+  BoxActiveSet guess{}, set{};
+  for (int k = 0; k < 3; ++k) {
+    guess.held[k] = sideA[k] != 0;
+    guess.free[k] = sideB[k] == 0;
+    guess.numHeld += guess.held[k] ? 1 : 0;
+    guess.numFree += guess.free[k] ? 1 : 0;
+    s.q[k] = sideB[k] > 0 ? pair.b[k] : -pair.b[k];
+    s.r[k] = S(sideA[k]);
+  }
+  if (guess.numHeld == 0 || guess.numFree == 3 || !hasOneSolution(pair, guess)) return false;
+  if (guess.numFree == 0)
+    evaluateBoxDistance(pair, &s);
+  else
+    solveBoxDistance(pair, guess, &s);
+  const S square = s.r[0] * s.r[0] + s.r[1] * s.r[1] + s.r[2] * s.r[2];
+  if (!(square > S(1e6) * pair.touch * pair.touch) || !closesGap(pair, s, square, &set))
+    return false;
+  for (int k = 0; k < 3; ++k)
+    if (set.held[k] != guess.held[k] || set.free[k] != guess.free[k] ||
+        (set.held[k] && (s.r[k] > S(0)) != (sideA[k] > 0)))
+      return false;
+  out->isUnique = true;
+  finishBoxDistance(pair, set, s, true, out);
   return true;
 }
 

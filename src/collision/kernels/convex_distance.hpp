@@ -15,13 +15,17 @@
 namespace tangere::kernel {
 
 /// What one query leaves for the next on the same two shapes. tangere::PairCache has the same
-/// members and may be passed instead. Any content gives the same answer, sooner or later.
+/// members and may be passed instead. What any query left gives the same answer, sooner or later.
 template <class S>
 struct ConvexHint {
   Vec3T<S> axis{};
   std::uint8_t count = 0;
   std::int16_t index1[4] = {-1, -1, -1, -1};
   std::int16_t index2[4] = {-1, -1, -1, -1};
+  Vec3T<S> drift{};
+  S clearance{};
+  TransformT<S> X_12{};
+  S shapesKey{};
 };
 
 namespace detail {
@@ -106,11 +110,10 @@ template <class Pair, class S>
 TANGERE_HD inline Penetration<S> penetrationFrom(const Pair& pair, const SimplexVertex<S>& p0,
                                                  const SimplexVertex<S>& p1,
                                                  const SimplexVertex<S>& p2,
-                                                 const SimplexVertex<S>& p3, S size,
-                                                 const PolishResult<S>* seed = nullptr) {
+                                                 const SimplexVertex<S>& p3, S size) {
   EpaPolytope<S> polytope;
   polytope.start(p0, p1, p2, p3);
-  const Penetration<S> out = epaExpand(pair, polytope, size, seed);
+  const Penetration<S> out = epaExpand(pair, polytope, size);
   if (out.converged) return out;
   const Penetration<S> again = penetrationFromAnywhere(pair, p1.a, size, polytope);
   return again.converged || again.depth < out.depth ? again : out;
@@ -119,10 +122,10 @@ TANGERE_HD inline Penetration<S> penetrationFrom(const Pair& pair, const Simplex
 /// Depth of two cores that GJK found to overlap or to touch.
 template <class Pair, class S>
 TANGERE_HD inline Penetration<S> penetrationDepth(const Pair& pair, const Simplex<S>& simplex,
-                                                  S size, const PolishResult<S>* seed = nullptr) {
+                                                  S size) {
   if (simplex.enclosesOrigin)
     return penetrationFrom(pair, simplex.slot[0], simplex.slot[1], simplex.slot[2], simplex.slot[3],
-                           size, seed);
+                           size);
   EpaPolytope<S> polytope;
   return penetrationFromAnywhere(pair, simplex.pointA(), size, polytope);
 }
@@ -181,6 +184,7 @@ template <class Hint, class S>
 TANGERE_HD inline void remember(Hint* hint, const Vec3T<S>& axis, const int (*piece)[2],
                                 int count) {
   if (hint == nullptr) return;
+  hint->drift = hint->count > 0 ? axis - hint->axis : Vec3T<S>{};
   hint->axis = axis;
   hint->count = 0;
   for (int i = 0; i < count; ++i)
@@ -219,45 +223,287 @@ TANGERE_HD inline int recall(const Pair& pair, const Hint* hint, SimplexVertex<S
   return hint->count;
 }
 
-enum class WarmStatus : unsigned char { Unknown, Separated, Overlapping };
+/// A number that changes with the shape: what was proved of one is not used for another. 0: never
+/// the same again.
+template <class S>
+TANGERE_HD inline S shapeKey(const ConvexView<S>& view) {
+  if (view.core == CoreType::Triangle) return S(0);
+  S key = (view.size.x * S(1.259) + view.size.y * S(1.587)) +
+          (view.size.z * S(1.817) + view.radius) +
+          (view.center.x * S(2.154) + view.center.y * S(2.289)) +
+          (view.center.z * S(2.410) + view.boundingRadius * S(2.571)) +
+          S(static_cast<int>(view.core) + 1);
+  if (view.hull != nullptr)
+    key += view.hull->x[0] * S(2.668) + view.hull->y[0] * S(2.758) + view.hull->z[0] * S(2.843) +
+           S(view.hull->numVertices);
+  return key;
+}
 
-/// Curved cores: Newton's method from the pieces and the direction of the last answer. Separated
-/// cores are then done (`gjk`), overlapping ones have a minimum (`seed`) and, in gjk.simplex, a
-/// tetrahedron about the origin with a face across it.
+template <class Pair>
+TANGERE_HD inline typename Pair::Scalar shapesKey(const Pair& pair) {
+  using S = typename Pair::Scalar;
+  const S keyA = shapeKey(pair.a), keyB = shapeKey(pair.b);
+  return keyA != S(0) && keyB != S(0) ? keyA + keyB * S(1.414) : S(0);
+}
+
+/// What the search for the depth proved about all other directions, for the next query.
+template <class Pair, class Hint, class S>
+TANGERE_HD inline void rememberClearance(const Pair& pair, const Penetration<S>& deep, Hint* hint) {
+  if (hint == nullptr) return;
+  hint->clearance = deep.clearance;
+  if (!(deep.clearance > deep.depth)) return;
+  hint->X_12 = pair.X_AB;
+  hint->shapesKey = shapesKey(pair);
+}
+
+/// Whether the minimum `value` is the only one below what the motion since the last proof leaves of
+/// its clearance.
+///
+/// There, every unit direction m outside the basin of the minimum had h(m) >= clearance. No point
+/// of B has moved by more than delta since (B's frame turned by R and shifted by t:
+/// |R x - x| <= |R - 1|_F |x| / sqrt(2)), so h(m) >= clearance - delta now. With value below that,
+/// the direction of `value` is in the basin, and nothing outside is better. The basin is a few
+/// faces on the pieces of the minimum that Newton's method leads out of in one step; a flat end,
+/// whose kink no smooth piece shows, is looked at anew by the caller.
+template <class Pair, class S, class Hint>
+TANGERE_HD inline bool isClearOfOthers(const Pair& pair, const Hint* hint, S value) {
+  using std::sqrt;
+  const S slack = hint->clearance - value;
+  if (!(slack > S(0))) return false;
+  S turned{};
+  for (int j = 0; j < 3; ++j)
+    turned += squaredNorm(pair.X_AB.rotation.col[j] - hint->X_12.rotation.col[j]);
+  const S reach = pair.b.boundingRadius + norm(pair.b.center);
+  const S delta =
+      sqrt(S(0.5) * turned) * reach + norm(pair.X_AB.translation - hint->X_12.translation);
+  // The basin must still be what it was: rims have narrow ones.
+  const auto hasRim = [](CoreType core) {
+    return core == CoreType::Cylinder || core == CoreType::Cone;
+  };
+  const S most = hasRim(pair.coreA()) || hasRim(pair.coreB()) ? S(0.03) : S(0.1);
+  if (!(delta <= slack) || !(delta <= most * reach)) return false;
+  const S key = shapesKey(pair);
+  return key != S(0) && key == hint->shapesKey;
+}
+
+enum class WarmStatus : unsigned char {
+  Unknown,
+  Separated,
+  Overlapping,  ///< with a minimum that may not be the only one
+  Proved,       ///< overlapping, and no other minimum is lower
+};
+
+/// Whether the flat end of a cylinder or cone that looks along `axis` (unit, of A: outward, of B:
+/// inward) is what meets the other body there: the support point of the other is over the disc.
+/// Then axis * value is a point of D, so the end of D along the axis and a minimum of h.
+template <class Pair, class S>
+TANGERE_HD inline bool meetsFlatEnd(const Pair& pair, const Vec3T<S>& axis, bool ofA,
+                                    PolishResult<S>& out) {
+  const SimplexVertex<S> p = pair.support(axis);
+  const S value = dot(axis, p.w);
+  // The other body's point, and its distance from the axis of this one.
+  const Vec3T<S> other = ofA ? p.a - p.w : p.a;
+  const Vec3T<S> d = ofA ? other : other - pair.X_AB.translation;
+  const Vec3T<S> z = ofA ? Vec3T<S>{S(0), S(0), S(1)} : pair.X_AB.rotation.col[2];
+  const S r = ofA ? pair.a.size.x : pair.b.size.x;
+  if (!(squaredNorm(d - z * dot(z, d)) <= r * r)) return false;
+  out.direction = axis;
+  out.value = value;
+  out.pointD = axis * value;
+  out.pointA = ofA ? other + out.pointD : other;
+  out.piece[0][0] = p.ia;
+  out.piece[0][1] = p.ib;
+  out.numPieces = 1;
+  out.converged = out.isAxis = true;
+  return true;
+}
+
+/// The flat end that looks along m to within `leastCosine`, if there is one; +1 for the direction
+/// of the core's z axis in D, -1 against it, else 0. A cone has no end at its tip.
+template <class S>
+TANGERE_HD inline int flatEndAlong(CoreType core, S cosine, bool ofA, S leastCosine) {
+  using std::fabs;
+  if (core != CoreType::Cylinder && core != CoreType::Cone) return 0;
+  if (!(fabs(cosine) > leastCosine)) return 0;
+  const bool upper = (cosine > S(0)) == ofA;  // B looks along -m
+  if (core == CoreType::Cone && upper) return 0;
+  return cosine > S(0) ? 1 : -1;
+}
+
+/// The flat end of A or B that the last answer was on, or is close to.
+template <class Pair, class S>
+TANGERE_HD inline bool polishFlatEnd(const Pair& pair, const Vec3T<S>& m, PolishResult<S>& out) {
+  const S close = S(0.9995);
+  const Vec3T<S>& zB = pair.X_AB.rotation.col[2];
+  const int endA = flatEndAlong(pair.coreA(), m.z, true, close);
+  if (endA != 0 && meetsFlatEnd(pair, Vec3T<S>{S(0), S(0), S(endA)}, true, out)) return true;
+  const int endB = flatEndAlong(pair.coreB(), dot(m, zB), false, close);
+  return endB != 0 && meetsFlatEnd(pair, zB * S(endB), false, out);
+}
+
+/// Whether no flat end around m is a shorter way out than `value`.
+template <class Pair, class S>
+TANGERE_HD inline bool noFlatEndIsBetter(const Pair& pair, const Vec3T<S>& m, S value) {
+  const S around = S(0.8);
+  const Vec3T<S>& zB = pair.X_AB.rotation.col[2];
+  const int endA = flatEndAlong(pair.coreA(), m.z, true, around);
+  if (endA != 0) {
+    const Vec3T<S> axis{S(0), S(0), S(endA)};
+    if (dot(axis, pair.support(axis).w) < value) return false;
+  }
+  const int endB = flatEndAlong(pair.coreB(), dot(m, zB), false, around);
+  if (endB == 0) return true;
+  const Vec3T<S> axis = zB * S(endB);
+  return !(dot(axis, pair.support(axis).w) < value);
+}
+
+/// Newton's method again where another piece, that of `q`, reaches farther than those of `seed`:
+/// with it instead of the one that is behind.
+template <class Pair, class S>
+TANGERE_HD inline PolishResult<S> exchangePiece(const Pair& pair, const PolishResult<S>& seed,
+                                                const SimplexVertex<S>& q, S size) {
+  Unset<SimplexVertex<S>, 4> p;
+  for (int i = 0; i < seed.numPieces; ++i) p[i] = seed.vertex[i];
+  int count = seed.numPieces;
+  p[count++] = q;
+  if (count == 4) {
+    // Those that face a point outside of D, before the minimum.
+    const Vec3T<S> outside = seed.direction * (seed.value > S(0) ? seed.value + size : S(0));
+    Simplex<S> simplex;
+    for (int i = 0; i < 4; ++i) {
+      simplex.add(p[i]);
+      simplex.slot[i].w -= outside;
+    }
+    reduceSimplex(simplex);
+    if (simplex.enclosesOrigin) return {};
+    int active[4];
+    count = simplex.count;
+    for (int i = 0; i < count; ++i) active[i] = simplex.active[i];
+    Unset<SimplexVertex<S>, 4> kept;
+    for (int i = 0; i < count; ++i) kept[i] = p[active[i]];
+    return polishDirection(pair, seed.direction, kept.data(), count, size);
+  }
+  return polishDirection(pair, seed.direction, p.data(), count, size);
+}
+
+/// Curved cores: a flat end or Newton's method from the pieces and the direction of the last
+/// answer, carried on as it moved last. Separated cores are then done (`gjk`), overlapping ones
+/// have a minimum (`seed`).
 template <class Pair, class S, class Hint>
 TANGERE_HD inline WarmStatus warmStart(const Pair& pair, const Hint* hint, S size,
                                        GjkResult<S>& gjk, PolishResult<S>& seed) {
-  using std::sqrt;
   Unset<SimplexVertex<S>, 4> p;
   const int count = recall(pair, hint, p.data());
   const S axis2 = squaredNorm(hint->axis);
   if (count == 0 || count > 3 || !(axis2 > S(0.9)) || !(axis2 < S(1.1))) return WarmStatus::Unknown;
-  seed = polishDirection(pair, hint->axis * (S(-1) / norm(hint->axis)), p.data(), count, size);
-  if (!seed.converged) return WarmStatus::Unknown;
-  const Vec3T<S>& m = seed.direction;
-  const S value = dot(m, pair.support(m).w);
-  if (value < S(0)) {
-    if (!isNearest(seed, -value, GjkOptions<S>{}.gap, size)) return WarmStatus::Unknown;
-    setPolished(seed, -value, gjk);
-    return WarmStatus::Separated;
+  Vec3T<S> start = -hint->axis;
+  if (squaredNorm(hint->drift) < S(0.01)) start -= hint->drift;
+  start = start * (S(1) / norm(start));
+  // Two ellipsoids are one piece: nothing else can reach farther.
+  const bool onePiece = pair.coreA() == CoreType::Ellipsoid && pair.coreB() == CoreType::Ellipsoid;
+  if (!polishFlatEnd(pair, start, seed)) seed = polishDirection(pair, start, p.data(), count, size);
+  for (int exchange = 0;; ++exchange) {
+    if (!seed.converged) return WarmStatus::Unknown;
+    S value = seed.value;
+    SimplexVertex<S> q;
+    if (!onePiece && !seed.isAxis) {
+      q = pair.support(seed.direction);
+      value = dot(seed.direction, q.w);
+    }
+    if (value < S(0) ? isNearest(seed, -value, GjkOptions<S>{}.gap, size)
+                     : value - seed.value <= S(1e-11) * size) {
+      if (value < S(0)) {
+        setPolished(seed, -value, gjk);
+        return WarmStatus::Separated;
+      }
+      seed.value = value;
+      break;
+    }
+    if (onePiece || seed.isAxis || exchange == 2) return WarmStatus::Unknown;
+    seed = exchangePiece(pair, seed, q, size);
   }
-  if (!(value - seed.value <= S(1e-11) * size)) return WarmStatus::Unknown;
-  seed.value = value;
-  // Three support points around m and one opposite; so close that their plane is beyond the origin.
-  Vec3T<S> u = anyPerpendicular(m);
-  u = u * sqrt(value / (size * squaredNorm(u)));
-  const Vec3T<S> v = cross(m, u);
-  const S half = S(0.5), high = S(0.8660254037844386);
-  Simplex<S>& simplex = gjk.simplex;
-  simplex = {};
-  simplex.add(pair.support(m + u));
-  simplex.add(pair.support(m - u * half + v * high));
-  simplex.add(pair.support(m - u * half - v * high));
-  simplex.add(pair.support(-m));
-  reduceSimplex(simplex);
-  if (simplex.enclosesOrigin) return WarmStatus::Overlapping;
-  simplex = {};
-  return WarmStatus::Unknown;
+  const bool proved = !seed.isAxis && isClearOfOthers(pair, hint, seed.value) &&
+                      noFlatEndIsBetter(pair, seed.direction, seed.value);
+  return proved ? WarmStatus::Proved : WarmStatus::Overlapping;
+}
+
+/// A polytope for the search of other minima, with the known one in the middle of a face or of an
+/// edge: the points of its pieces, where these are fewer than three support points around them, and
+/// one opposite. False when it has no volume.
+template <class Pair, class S>
+TANGERE_HD inline bool startAround(const Pair& pair, const PolishResult<S>& seed, S size,
+                                   EpaPolytope<S>& polytope) {
+  using std::sqrt;
+  const Vec3T<S>& m = seed.direction;
+  // Tilted so little that a face between them has the origin behind it.
+  const S tilt = sqrt(seed.value / size), half = S(0.5), high = S(0.8660254037844386);
+  SimplexVertex<S> p[3];
+  SimplexVertex<S> extra;
+  const int k = seed.isAxis ? 1 : seed.numPieces;
+  if (k == 3) {
+    for (int i = 0; i < 3; ++i) p[i] = seed.vertex[i];
+  } else if (k == 2) {
+    Vec3T<S> u = cross(m, seed.vertex[1].w - seed.vertex[0].w);
+    u = u * (tilt / norm(u));
+    p[0] = pair.support(m + u);
+    p[1] = seed.vertex[0];
+    p[2] = seed.vertex[1];
+    extra = pair.support(m - u);
+  } else {
+    Vec3T<S> u = anyPerpendicular(m);
+    u = u * (tilt / norm(u));
+    const Vec3T<S> v = cross(m, u);
+    p[0] = pair.support(m + u);
+    p[1] = pair.support(m - u * half + v * high);
+    p[2] = pair.support(m - u * half - v * high);
+  }
+  const SimplexVertex<S> opposite = pair.support(-m);
+  const Vec3T<S> e0 = p[0].w - opposite.w, e1 = p[1].w - opposite.w, e2 = p[2].w - opposite.w;
+  const S volume = dot(cross(e0, e1), e2);
+  if (!(volume * volume > S(1e-12) * squaredNorm(e0) * squaredNorm(e1) * squaredNorm(e2)))
+    return false;
+  polytope.start(p[0], p[1], p[2], opposite);
+  // Face 3 is the one without p[0].
+  return k != 2 || dot(polytope.normal(3), extra.w) <= polytope.offset[3] ||
+         polytope.expand(3, extra, S(1e-15) * size);
+}
+
+/// The depth from a minimum that a warm start found. `proved`: no other need be looked for.
+template <class Pair, class S>
+TANGERE_HD inline Penetration<S> penetrationFromSeed(const Pair& pair, S size,
+                                                     const PolishResult<S>& seed, bool proved) {
+  if (!proved) {
+    EpaPolytope<S> polytope;
+    if (startAround(pair, seed, size, polytope)) {
+      const Penetration<S> deep = epaExpand(pair, polytope, size, &seed);
+      if (deep.converged) return deep;
+    }
+    Unset<SimplexVertex<S>, 4> p;
+    Vec3T<S> normal;
+    if (!spanningTetrahedron(pair, size, p.data(), &normal))
+      return flatPenetration(pair, normal, seed.pointA);
+    polytope.start(p[0], p[1], p[2], p[3]);
+    return epaExpand(pair, polytope, size, &seed);
+  }
+  Penetration<S> out;
+  out.direction = seed.direction;
+  out.depth = seed.value;
+  out.pointA = seed.pointA;
+  out.pointB = seed.pointA - seed.pointD;
+  out.numPieces = seed.numPieces;
+  for (int i = 0; i < seed.numPieces; ++i)
+    for (int k = 0; k < 2; ++k) out.piece[i][k] = seed.piece[i][k];
+  out.converged = true;
+  return out;
+}
+
+/// Contact of overlapping cores, left for the next query. A proof that still holds is kept.
+template <class Pair, class S, class Hint>
+TANGERE_HD inline void finishOverlap(const Pair& pair, const Penetration<S>& deep, Hint* hint,
+                                     bool keepProof, ConvexContact<S>& out) {
+  setContact(pair, deep, out);
+  remember(hint, out.normal, deep.piece, deep.numPieces);
+  if (!keepProof) rememberClearance(pair, deep, hint);
 }
 
 /// What is known before the first support point of GJK.
@@ -281,10 +527,9 @@ TANGERE_HD inline bool distanceFromHint(const Pair& pair, Hint* hint, S size, Gj
   PolishResult<S> seed;
   const WarmStatus status = warmStart(pair, hint, size, gjk, seed);
   if (status == WarmStatus::Unknown) return false;
-  if (status == WarmStatus::Overlapping) {
-    const Penetration<S> deep = penetrationDepth(pair, gjk.simplex, size, &seed);
-    setContact(pair, deep, out);
-    remember(hint, out.normal, deep.piece, deep.numPieces);
+  if (status != WarmStatus::Separated) {
+    const bool proved = status == WarmStatus::Proved;
+    finishOverlap(pair, penetrationFromSeed(pair, size, seed, proved), hint, proved, out);
   } else {
     setContact(pair, gjk.pointA, gjk.pointA - gjk.normal * gjk.distance, gjk.distance, gjk.normal,
                out);
@@ -304,9 +549,7 @@ TANGERE_HD inline ConvexContact<S> convexDistance(const Pair& pair, S upperBound
     Portal<S> portal;
     const PortalStatus status = findPortal(pair, insidePoint(pair, size), portal);
     if (status == PortalStatus::Overlapping) {
-      const Penetration<S> deep = penetrationDepth(pair, portal, size);
-      setContact(pair, deep, out);
-      remember(hint, out.normal, deep.piece, deep.numPieces);
+      finishOverlap(pair, penetrationDepth(pair, portal, size), hint, false, out);
       known = true;
     } else {
       // The portal ray bounds the distance; the nearest point follows from its vertices.
@@ -318,9 +561,7 @@ TANGERE_HD inline ConvexContact<S> convexDistance(const Pair& pair, S upperBound
     options.limit = upperBound + pair.a.radius + pair.b.radius;
     const GjkStatus status = gjkDistance(pair, options, startAxis(pair, hint, size), size, gjk);
     if (status == GjkStatus::Overlapping) {
-      const Penetration<S> deep = penetrationDepth(pair, gjk.simplex, size);
-      setContact(pair, deep, out);
-      remember(hint, out.normal, deep.piece, deep.numPieces);
+      finishOverlap(pair, penetrationDepth(pair, gjk.simplex, size), hint, false, out);
     } else {
       setContact(pair, gjk.pointA, gjk.pointA - gjk.normal * gjk.distance, gjk.distance, gjk.normal,
                  out);
@@ -383,14 +624,6 @@ TANGERE_HD inline bool convexOverlap(const Pair& pair, Hint* hint) {
   return portal.gap * portal.gap <= S(1e-24) * size * size * squaredNorm(portal.axis);
 }
 
-/// Contact of overlapping cores, left for the next query.
-template <class Pair, class S, class Hint>
-TANGERE_HD inline void finishOverlap(const Pair& pair, const Penetration<S>& deep, Hint* hint,
-                                     ConvexContact<S>* out) {
-  setContact(pair, deep, *out);
-  remember(hint, out->normal, deep.piece, deep.numPieces);
-}
-
 /// convexCollide() of cores without rounding.
 template <class Pair, class S, class Hint>
 TANGERE_HD inline bool collideCores(const Pair& pair, Hint* hint, bool usePortal, S size,
@@ -400,14 +633,15 @@ TANGERE_HD inline bool collideCores(const Pair& pair, Hint* hint, bool usePortal
     GjkResult<S> gjk;
     PolishResult<S> seed;
     const WarmStatus status = warmStart(pair, hint, size, gjk, seed);
-    if (status == WarmStatus::Overlapping) {
-      finishOverlap(pair, penetrationDepth(pair, gjk.simplex, size, &seed), hint, out);
-      return true;
-    }
     if (status == WarmStatus::Separated) {
       hint->axis = gjk.normal;
       forget(hint);
       return false;
+    }
+    if (status != WarmStatus::Unknown) {
+      const bool proved = status == WarmStatus::Proved;
+      finishOverlap(pair, penetrationFromSeed(pair, size, seed, proved), hint, proved, *out);
+      return true;
     }
   }
   if (hint == nullptr || hint->count == 0 || !pair.isPolytopePair()) {
@@ -419,7 +653,7 @@ TANGERE_HD inline bool collideCores(const Pair& pair, Hint* hint, bool usePortal
       return false;
     }
     if (status == PortalStatus::Overlapping) {
-      finishOverlap(pair, penetrationDepth(pair, portal, size), hint, out);
+      finishOverlap(pair, penetrationDepth(pair, portal, size), hint, false, *out);
       return true;
     }
   }

@@ -131,6 +131,17 @@ TANGERE_HD inline void addCandidate(S u, S v, S w, std::int32_t referenceFeature
   candidates->incidentFeature[n] = incidentFeature;
 }
 
+/// A face seen along the normal.
+template <class S>
+TANGERE_HD inline void projectFace(const SupportFeature<S>& face, const ManifoldFrame<S>& frame,
+                                   S (&u)[kMaxFeatureVertices], S (&v)[kMaxFeatureVertices]) {
+  for (int i = 0; i < face.count; ++i) {
+    const Vec3T<S> p = face.point(i) - frame.origin;
+    u[i] = dot(frame.u, p);
+    v[i] = dot(frame.v, p);
+  }
+}
+
 /// A face on a face.
 template <class S>
 TANGERE_HD inline void clipPolygonOnPolygon(const SupportFeature<S>& reference,
@@ -140,11 +151,7 @@ TANGERE_HD inline void clipPolygonOnPolygon(const SupportFeature<S>& reference,
                                             const ManifoldFrame<S>& frame,
                                             ManifoldCandidates<S>* candidates) {
   S refU[kMaxFeatureVertices], refV[kMaxFeatureVertices];
-  for (int i = 0; i < reference.count; ++i) {
-    const Vec3T<S> p = reference.point(i) - frame.origin;
-    refU[i] = dot(frame.u, p);
-    refV[i] = dot(frame.v, p);
-  }
+  projectFace(reference, frame, refU, refV);
   ClipPolygon<S> polygon, scratch;
   for (int i = 0; i < incident.count; ++i) {
     const Vec3T<S> p = incident.point(i) - frame.origin;
@@ -182,11 +189,7 @@ TANGERE_HD inline void clipSegmentOnPolygon(const SupportFeature<S>& reference,
                                             const ManifoldFrame<S>& frame,
                                             ManifoldCandidates<S>* candidates) {
   S refU[kMaxFeatureVertices], refV[kMaxFeatureVertices];
-  for (int i = 0; i < reference.count; ++i) {
-    const Vec3T<S> p = reference.point(i) - frame.origin;
-    refU[i] = dot(frame.u, p);
-    refV[i] = dot(frame.v, p);
-  }
+  projectFace(reference, frame, refU, refV);
   const Vec3T<S> p0 = incident.point(0) - frame.origin, p1 = incident.point(1) - frame.origin;
   const S u[2] = {dot(frame.u, p0), dot(frame.u, p1)};
   const S v[2] = {dot(frame.v, p0), dot(frame.v, p1)};

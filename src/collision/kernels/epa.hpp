@@ -30,6 +30,8 @@ struct Penetration {
   int piece[3][2] = {};  ///< of A and B, that meet there
   int numPieces = 0;
   bool converged = false;
+  /// Every direction that does not lead down to this one has at least this depth; 0: unknown.
+  S clearance{};
 };
 
 namespace detail {
@@ -112,6 +114,9 @@ struct EpaSearch {
   int bestVertex[3] = {};  ///< its vertices
   int triedAxes = 0;
   bool bestIsAxis = false;
+  S otherMinimum = EpaPolytope<S>::infinite();  ///< the least of those that are not the best
+  S wantedClearance{};                          ///< goes on for this after the proof,
+  int numExtra = 0;                             ///< for as many steps
 
   TANGERE_HD EpaSearch(const Pair& p, EpaPolytope<S>& started, S sizeOfD)
       : pair(p), polytope(started), size(sizeOfD) {
@@ -129,13 +134,18 @@ struct EpaSearch {
       const S offset = polytope.offset[f];
       if (hasPolished() && offset >= best.depth - certificate) {
         best.converged = true;
-        return;
+        // A boundary point of D in the cone of a face is beyond it. So along every unit vector m
+        // that is in no settled cone, D has a point at least `offset` far out: h(m) >= offset.
+        // Not around a flat end, whose settled faces reach past its rim.
+        best.clearance = bestIsAxis ? S(0) : offset < otherMinimum ? offset : otherMinimum;
+        if (best.clearance >= wantedClearance || offset > otherMinimum || numExtra-- == 0) return;
       }
       if (!(offset < EpaPolytope<S>::infinite())) break;
       const Vec3T<S> normal = polytope.normal(f);
       SimplexVertex<S> p = pair.support(normal);
       const S depth = dot(normal, p.w);
       if (depth < best.depth) {
+        if (hasPolished() && best.depth < otherMinimum) otherMinimum = best.depth;
         best.depth = depth;
         best.direction = normal;
         best.numPieces = 0;  // below the last polished minimum: another basin
@@ -167,8 +177,18 @@ struct EpaSearch {
     best.pointB = p.a - best.direction * best.depth;
   }
 
+  /// Begins with a minimum that is known. Its finder comes again after a small motion: a few steps
+  /// beyond the proof save it the next search. Not on rims, where a step costs more than that.
+  TANGERE_HD void startFrom(const PolishResult<S>& seed) {
+    setPolished(seed, seed.value);
+    if (hasRim(pair.coreA()) || hasRim(pair.coreB())) return;
+    wantedClearance = seed.value + S(0.01) * size;
+    numExtra = 4;
+  }
+
   /// Takes over a minimum found by Newton's method. `value`: D's extent along its direction.
   TANGERE_HD void setPolished(const PolishResult<S>& polished, S value) {
+    if (hasPolished()) noteOther(best.direction, best.depth, polished.direction);
     best.depth = value;
     best.direction = polished.direction;
     best.pointA = polished.pointA;
@@ -177,10 +197,16 @@ struct EpaSearch {
     for (int i = 0; i < polished.numPieces; ++i)
       for (int k = 0; k < 2; ++k) best.piece[i][k] = polished.piece[i][k];
     bestFace = -1;
-    bestIsAxis = false;
+    bestIsAxis = polished.isAxis;
   }
 
  private:
+  /// A minimum that is not the best: its basin counts against the clearance.
+  TANGERE_HD void noteOther(const Vec3T<S>& direction, S value, const Vec3T<S>& bestDirection) {
+    if (value < otherMinimum && squaredNorm(direction - bestDirection) > S(1e-12))
+      otherMinimum = value;
+  }
+
   [[nodiscard]] TANGERE_HD static constexpr bool hasRim(CoreType core) {
     return core == CoreType::Cylinder || core == CoreType::Cone;
   }
@@ -210,6 +236,8 @@ struct EpaSearch {
       // As good as a face's plane is better: its points of contact are known.
       if (value < best.depth || (bestFace >= 0 && value <= best.depth + enough))
         setPolished(polished, value);
+      else
+        noteOther(polished.direction, value, best.direction);
       // Near by, a second face that leads to the same place belongs to it. Rims are less smooth:
       // there it must be on the same pieces.
       if (again && dot(normal, polished.direction) > S(0.99) && !hasRim(pair.coreA()) &&
@@ -265,6 +293,7 @@ struct EpaSearch {
     flat.direction = axis;
     flat.depth = value;
     if (!witnessInPlane(pair, v, S(1e-9) * smaller, flat)) return;
+    if (hasPolished()) noteOther(best.direction, best.depth, axis);
     best = flat;
     bestFace = -1;
     bestIsAxis = true;
@@ -334,7 +363,7 @@ template <class Pair, class S>
 TANGERE_HD inline Penetration<S> epaExpand(const Pair& pair, EpaPolytope<S>& polytope, S size,
                                            const PolishResult<S>* seed = nullptr) {
   detail::EpaSearch<Pair, S> search(pair, polytope, size);
-  if (seed != nullptr) search.setPolished(*seed, seed->value);
+  if (seed != nullptr) search.startFrom(*seed);
   search.run();
   return search.best;
 }

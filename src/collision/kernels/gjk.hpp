@@ -139,11 +139,15 @@ TANGERE_HD inline void finishSimplex(const Pair& pair, GjkResult<S>& result) {
     const S t = dot(w, e) / ee;
     Vec3T<S> v = w - e * t;
     v = v - e * (dot(v, e) / ee);
-    s.v = v;
-    const S l0 = first ? S(1) + t : t;
-    s.lambda[0] = swap ? S(1) - l0 : l0;
-    s.lambda[1] = swap ? l0 : S(1) - l0;
-    result.pointA = (swap ? q.a : p.a) * l0 + (swap ? p.a : q.a) * (S(1) - l0);
+    if (squaredNorm(v) > S(0)) {
+      s.v = v;
+      const S l0 = first ? S(1) + t : t;
+      s.lambda[0] = swap ? S(1) - l0 : l0;
+      s.lambda[1] = swap ? l0 : S(1) - l0;
+      result.pointA = (swap ? q.a : p.a) * l0 + (swap ? p.a : q.a) * (S(1) - l0);
+    } else {  // the line is within rounding of the origin: the old v has a direction at least
+      result.pointA = s.pointA();
+    }
   } else if (s.count == 3) {
     SimplexVertex<S> p[3] = {s.vertex(0), s.vertex(1), s.vertex(2)};
     sortByPiece(p);
@@ -160,9 +164,14 @@ TANGERE_HD inline void finishSimplex(const Pair& pair, GjkResult<S>& result) {
     for (int i = 1; i < 3; ++i)
       if (squaredNorm(p[i].w) < squaredNorm(p[near].w)) near = i;
     const S scale = S(1) / squaredNorm(n);
-    s.v = n * (dot(n, p[near].w) * scale);
-    const S l2 = dot(cross(ab, n), p[0].w) * scale, l1 = dot(cross(n, ac), p[0].w) * scale;
-    result.pointA = p[0].a * (S(1) - l1 - l2) + p[1].a * l1 + p[2].a * l2;
+    const Vec3T<S> v = n * (dot(n, p[near].w) * scale);
+    if (squaredNorm(v) > S(0)) {
+      s.v = v;
+      const S l2 = dot(cross(ab, n), p[0].w) * scale, l1 = dot(cross(n, ac), p[0].w) * scale;
+      result.pointA = p[0].a * (S(1) - l1 - l2) + p[1].a * l1 + p[2].a * l2;
+    } else {  // the same with the plane
+      result.pointA = s.pointA();
+    }
   } else {
     result.pointA = s.pointA();
   }

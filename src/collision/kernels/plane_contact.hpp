@@ -9,6 +9,7 @@
 // the plane.
 #pragma once
 
+#include "collision/kernels/convex_manifold.hpp"
 #include "collision/kernels/segment_contact.hpp"
 #include "geometry/kernels/support.hpp"
 
@@ -76,24 +77,27 @@ TANGERE_HD inline void planeToBox(const Vec3T<S>& size, const Mat3T<S>& R, const
 /// stay with their points. (mx, my) is the plane's normal along (x, y) and `slope` its length.
 template <class S>
 struct DiscSamples {
-  S mx, my, slope;
-  int nearest;  ///< the sample that is on the lowest rim point
+  S mx, my, slope2, slope;
 
-  TANGERE_HD DiscSamples(S normalX, S normalY, S normalSlope)
-      : mx(normalX), my(normalY), slope(normalSlope) {
-    using std::fabs;
-    // Signs of a random attitude: arithmetic instead of branches.
-    const int alongY = fabs(mx) >= fabs(my) ? 0 : 1;
-    const int positiveX = mx > S(0) ? 1 : 0, positiveY = my > S(0) ? 1 : 0;
-    nearest = alongY + 2 * ((positiveX & (1 - alongY)) | (positiveY & alongY));
+  TANGERE_HD DiscSamples(S normalX, S normalY) : mx(normalX), my(normalY) {
+    using std::sqrt;
+    slope2 = mx * mx + my * my;
+    slope = sqrt(slope2);
   }
-  /// The direction of the lowest rim point from the centre, in (x, y). A slope that is rounding has
-  /// no direction: moving the sample would only make it jump.
-  TANGERE_HD void lowest(S* x, S* y) const {
-    const bool slides = slope > S(1e-11);
-    const S k = S(-1) / (slides ? slope : S(1));
-    *x = slides ? mx * k : (nearest == 0 ? S(1) : (nearest == 2 ? S(-1) : S(0)));
-    *y = slides ? my * k : (nearest == 1 ? S(1) : (nearest == 3 ? S(-1) : S(0)));
+  /// The sample that is on the lowest rim point. Signs of a random attitude: arithmetic instead of
+  /// branches. The two diagonals split the disc into the quarters of the samples.
+  [[nodiscard]] TANGERE_HD int nearest() const {
+    const int beyond = static_cast<int>(mx + my > S(0)), below = static_cast<int>(mx - my > S(0));
+    return below ^ (3 * beyond);
+  }
+  /// The lowest rim point from the centre; x and y are the first columns of R. A slope that is
+  /// rounding has no direction: moving the sample would only make it jump.
+  TANGERE_HD Vec3T<S> lowest(const Mat3T<S>& R, S radius) const {
+    // The reciprocal does not wait for the root.
+    if (slope > S(1e-11))
+      return (R.col[0] * (radius * mx) + R.col[1] * (radius * my)) * (-slope * (S(1) / slope2));
+    const int k = nearest();
+    return R.col[k & 1] * (radius * S(1 - (k & 2)));
   }
   /// How far the lowest of the other samples is below the centre, for a unit radius.
   TANGERE_HD S secondDrop() const {
@@ -106,9 +110,10 @@ struct DiscSamples {
   TANGERE_HD void addOthers(const Vec3T<S>& center, S height, S radius, const Mat3T<S>& R, S limit,
                             std::int32_t firstFeature, Sink& out) const {
     const S m[2] = {mx, my};
+    const int first = nearest();
     constexpr int kTurn[3] = {1, 3, 2};  // beside the nearest, then across
     for (int i = 0; i < 3; ++i) {
-      const int k = (nearest + kTurn[i]) & 3;
+      const int k = (first + kTurn[i]) & 3;
       const int axis = k & 1;
       const S signedRadius = radius * S(1 - (k & 2));
       const S h = height + signedRadius * m[axis];
@@ -121,29 +126,26 @@ template <PlanePoints kPoints, class S, class Sink>
 TANGERE_HD inline void planeToCylinder(const Vec3T<S>& size, const Mat3T<S>& R, const Vec3T<S>& n,
                                        S height, S limit, Sink& out) {
   using std::fabs;
-  using std::sqrt;
   const Vec3T<S> m = transposeTimes(R, n);
-  const S slope = sqrt(m.x * m.x + m.y * m.y);
+  const DiscSamples<S> samples(m.x, m.y);
   const S rise = size.z * fabs(m.z);
   const S capHeight = height - rise;
-  const S lowest = capHeight - size.x * slope;
+  const S lowest = capHeight - size.x * samples.slope;
   if (!(lowest <= limit)) return;
   const int cap = m.z >= S(0) ? 0 : 1;
-  const Vec3T<S> center = R.col[2] * (S(2 * cap - 1) * size.z);
-  const DiscSamples<S> samples(m.x, m.y, slope);
-  S cx, cy;
-  samples.lowest(&cx, &cy);
-  const Vec3T<S> radial = R.col[0] * (size.x * cx) + R.col[1] * (size.x * cy);
+  constexpr S kSign[2] = {S(-1), S(1)};
+  const Vec3T<S> center = R.col[2] * (kSign[cap] * size.z);
+  const Vec3T<S> radial = samples.lowest(R, size.x);
   // On the cap the samples are 0..3 and 4..7, on the side line 8 and 9.
   const bool onCap = m.z * m.z >= S(0.5);
   const int flat = onCap ? 1 : 0;
-  out.add(center + radial, lowest, flat * (4 * cap + samples.nearest) + (1 - flat) * (8 + cap));
+  out.add(center + radial, lowest, 8 + cap + flat * (3 * cap + samples.nearest() - 8));
   if constexpr (kPoints == PlanePoints::All) {
     // One test for both kinds: which of them it is cannot be guessed, that there is no second point
     // mostly can.
     const S across = lowest + S(2) * rise;
-    const S second[2] = {across, capHeight - size.x * samples.secondDrop()};
-    if (second[flat] > limit) return;
+    const S beside = capHeight - size.x * samples.secondDrop();
+    if ((onCap ? beside : across) > limit) return;
     if (onCap)
       samples.addOthers(center, capHeight, size.x, R, limit, 4 * cap, out);
     else
@@ -154,24 +156,20 @@ TANGERE_HD inline void planeToCylinder(const Vec3T<S>& size, const Mat3T<S>& R, 
 template <PlanePoints kPoints, class S, class Sink>
 TANGERE_HD inline void planeToCone(const Vec3T<S>& size, const Mat3T<S>& R, const Vec3T<S>& n,
                                    S height, S limit, Sink& out) {
-  using std::sqrt;
   const Vec3T<S> m = transposeTimes(R, n);
-  const S slope = sqrt(m.x * m.x + m.y * m.y);
+  const DiscSamples<S> samples(m.x, m.y);
   const S baseHeight = height - size.z * m.z;
   const S apexHeight = height + size.z * m.z;
-  const S rimHeight = baseHeight - size.x * slope;
+  const S rimHeight = baseHeight - size.x * samples.slope;
   const bool rimLower = rimHeight <= apexHeight;
   if ((rimLower ? rimHeight : apexHeight) > limit) return;
   const Vec3T<S> apex = R.col[2] * size.z;
-  const DiscSamples<S> samples(m.x, m.y, slope);
-  S cx, cy;
-  samples.lowest(&cx, &cy);
-  const Vec3T<S> rim = R.col[0] * (size.x * cx) + R.col[1] * (size.x * cy) - apex;
+  const Vec3T<S> rim = samples.lowest(R, size.x) - apex;
   // The base has samples 0..3, its lowest point on a side line is 4, the apex 5.
   const bool onBase = m.z > S(0) && m.z * m.z >= S(0.5);
   constexpr std::int32_t kRim = 4, kApex = 5;
   if (rimLower)
-    out.add(rim, rimHeight, onBase ? samples.nearest : kRim);
+    out.add(rim, rimHeight, onBase ? samples.nearest() : kRim);
   else
     out.add(apex, apexHeight, kApex);
   if constexpr (kPoints == PlanePoints::All) {
@@ -349,8 +347,8 @@ TANGERE_HD inline void planeToHull(const HullView<S>& hull, const Mat3T<S>& R, c
       if (k != lowest) add(below[k]);
     return;
   }
-  const Vec3T<S> e1 = unitAcross(m);
-  const Vec3T<S> e2 = cross(m, e1);
+  Vec3T<S> e1, e2;
+  completeFrame(m, &e1, &e2);
   StoredFootprint<S> points;
   points.count = numBelow;
   for (int k = 0; k < numBelow; ++k) {

@@ -21,14 +21,16 @@ namespace tangere::kernel {
 /// checked here: compare with pair.support(m).
 template <class S>
 struct PolishResult {
-  Vec3T<S> direction{};       ///< m, unit
-  S value{};                  ///< m . s_i
-  Vec3T<S> firstDirection{};  ///< m after the first step; zero when there was none
-  Vec3T<S> pointA{};          ///< sum lambda_i a_i
-  Vec3T<S> pointD{};          ///< sum lambda_i s_i
-  int piece[3][2] = {};       ///< the active ones, ia and ib
+  Vec3T<S> direction{};               ///< m, unit
+  S value{};                          ///< m . s_i
+  Vec3T<S> firstDirection{};          ///< m after the first step; zero when there was none
+  Vec3T<S> pointA{};                  ///< sum lambda_i a_i
+  Vec3T<S> pointD{};                  ///< sum lambda_i s_i
+  int piece[3][2] = {};               ///< the active ones, ia and ib
+  Unset<SimplexVertex<S>, 3> vertex;  ///< and their points s_i
   int numPieces = 0;
   bool converged = false;
+  bool isAxis = false;  ///< m is the axis of a flat end, where h has a kink
 };
 
 namespace detail {
@@ -248,7 +250,7 @@ TANGERE_FLATTEN TANGERE_HD inline PolishResult<S> polishDirection(const Pair& pa
   Unset<detail::PolishPiece<S>, 3> room;
   detail::PolishPiece<S>* p = room.data();
   S lambda[3] = {S(1), S(0), S(0)};
-  bool last = false;
+  bool last = false, agreed = false;
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     // Tangent basis (Duff et al. 2017).
     const S sign = copysign(S(1), m.z);
@@ -282,11 +284,8 @@ TANGERE_FLATTEN TANGERE_HD inline PolishResult<S> polishDirection(const Pair& pa
         rv += lambda[i] * p[i].gv;
       }
       const S rest = ru * ru + rv * rv;
-      if (rest <= S(1e-18) * smaller * smaller) break;
-      if (iteration + 1 == kMaxIterations) {
-        if (!(rest <= S(1e-14) * smaller * smaller)) return out;
-        break;
-      }
+      agreed = rest <= (iteration + 1 < kMaxIterations ? S(1e-18) : S(1e-14)) * smaller * smaller;
+      if (agreed) break;
     }
     if (!(step2 < S(0.25))) return out;
     m = m + tu * du + tv * dv;
@@ -296,13 +295,15 @@ TANGERE_FLATTEN TANGERE_HD inline PolishResult<S> polishDirection(const Pair& pa
     if (iteration == 0) out.firstDirection = m;
     if (firstStepOnly) return out;
   }
-  if (!last) return out;
+  // The points belong to the direction before the last step: without that check to another one.
+  if (!agreed) return out;
   for (int i = 0; i < k; ++i) {
     const S l = lambda[i] > S(0) ? lambda[i] : S(0);
     out.pointA += p[i].a * l;
     out.pointD += p[i].w * l;
     out.piece[i][0] = vertex[piece[i]].ia;
     out.piece[i][1] = vertex[piece[i]].ib;
+    out.vertex[i] = {p[i].w, p[i].a, out.piece[i][0], out.piece[i][1]};
   }
   out.numPieces = k;
   out.direction = m;

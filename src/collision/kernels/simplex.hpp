@@ -145,8 +145,8 @@ namespace detail {
 /// Nearest point of a segment or triangle: its coordinates, and the slots that carry it.
 template <class S>
 struct Nearest {
-  Vec3T<S> v;
-  S vv;
+  Vec3T<S> v{};
+  S vv{};
   S lambda[3] = {};
   int slot[3] = {};
   int count = 0;

@@ -10,6 +10,8 @@ namespace tangere::kernel {
 template <class S>
 struct TriangleCrossing {
   Vec3T<S> p{}, q{};  ///< ends of the common segment
+  /// Bit k: corner k of one triangle is behind the plane of the other.
+  int behindA = 0, behindB = 0;
 };
 
 /// Nearest points of two segments p0 p1 and q0 q1 (Ericson 2005, 5.1.9); segments without a length
@@ -111,6 +113,8 @@ TANGERE_HD inline bool intersectTriangles(const Vec3T<S>* a, const Vec3T<S>& nor
   if ((ha[0] > S(0) && ha[1] > S(0) && ha[2] > S(0)) ||
       (ha[0] < S(0) && ha[1] < S(0) && ha[2] < S(0)))
     return false;
+  out->behindA = (ha[0] < S(0) ? 1 : 0) | (ha[1] < S(0) ? 2 : 0) | (ha[2] < S(0) ? 4 : 0);
+  out->behindB = (hb[0] < S(0) ? 1 : 0) | (hb[1] < S(0) ? 2 : 0) | (hb[2] < S(0) ? 4 : 0);
   const bool flatA = ha[0] == S(0) && ha[1] == S(0) && ha[2] == S(0);
   const bool flatB = hb[0] == S(0) && hb[1] == S(0) && hb[2] == S(0);
   if (flatA || flatB) {
