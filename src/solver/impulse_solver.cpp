@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solver/impulse_solver.hpp"
+
+#include "solver/exact_contact.hpp"
+#include "solver/sweep_solver.hpp"
+
+#include <algorithm>
+
+namespace tangere::solver {
+namespace {
+
+/// From this many points on an island gets all threads; below it the islands run side by side.
+constexpr int kMinSharedPoints = 256;
+/// Sweeps of a small island that Newton's method did not solve.
+constexpr int kMaxFallbackSweeps = 2000;
+constexpr Real kFallbackTolerance = 1e-13;
+/// When an attempt would add energy: times the sweeps, and how often. The last one starts from
+/// zero.
+constexpr int kRetryFactor = 5;
+constexpr int kRetryRounds = 3;
+/// Energy made, against what there is, that rounding explains.
+constexpr Real kEnergyRounding = 1e-12;
+
+int numPointsOf(const ImpulseProblem& problem, const ImpulseIsland& island) {
+  int sum = 0;
+  for (const std::int32_t g : island.groups) sum += problem.groups[g].count;
+  return sum;
+}
+
+bool hasSpin(const ImpulseProblem& problem, const ImpulseIsland& island) {
+  for (const std::int32_t g : island.groups) {
+    const ImpulseGroup& group = problem.groups[g];
+    for (std::int32_t p = group.first; p < group.first + group.count; ++p) {
+      const ImpulsePoint& point = problem.points[p];
+      if (point.torsionalFriction > 0 || point.rollingFriction > 0) return true;
+    }
+  }
+  return false;
+}
+
+SweepOptions sweepOptions(const ImpulseOptions& options) {
+  return {.numSubsteps = std::max(options.numSubsteps, 1),
+          .numSweeps = std::max(options.numSweeps, 1),
+          .tolerance = options.tolerance,
+          .numCorrectionSweeps = options.numCorrectionSweeps,
+          .numProjections = options.numProjections,
+          .numProjectionSteps = options.numProjectionSteps};
+}
+
+/// What a gain is measured by: kinetic energy and what the free forces could add to it.
+Real energyScale(const ImpulseProblem& problem, const ImpulseIsland& island) {
+  Real sum = 0;
+  for (const std::int32_t b : island.blocks) {
+    const ImpulseBlock& block = problem.blocks[b];
+    const Vec3 gain = block.duration * block.acceleration;
+    sum += (squaredNorm(block.velocity) + squaredNorm(gain)) / block.inverseMass;
+  }
+  return Real(0.5) * sum;
+}
+
+}  // namespace
+
+struct ImpulseSolver::Impl {
+  struct Worker {
+    ExactContactSolver exact;
+    SweepSolver sweeps;
+  };
+  std::vector<Worker> workers;
+  // One entry for each block: islands share none, so workers may write at the same time.
+  std::vector<std::int32_t> slotOfBlock;
+  std::vector<std::uint64_t> usedColors;
+  std::vector<std::int32_t> small;
+
+  void solveSmall(ImpulseProblem& problem, const ImpulseIsland& island,
+                  const ImpulseOptions& options, Real dt, Worker* worker, ImpulseReport* report);
+  void solveLarge(ImpulseProblem& problem, const ImpulseIsland& island,
+                  const ImpulseOptions& options, const SweepOptions& sweeps, Real dt, Team* team,
+                  Worker* worker, ImpulseReport* report);
+};
+
+ImpulseSolver::ImpulseSolver() : impl_(std::make_unique<Impl>()) {}
+ImpulseSolver::~ImpulseSolver() = default;
+ImpulseSolver::ImpulseSolver(ImpulseSolver&&) noexcept = default;
+ImpulseSolver& ImpulseSolver::operator=(ImpulseSolver&&) noexcept = default;
+
+void ImpulseSolver::solve(ImpulseProblem& problem, std::span<const ImpulseIsland> islands,
+                          const ImpulseOptions& options, Real dt, core::ThreadPool* pool,
+                          std::span<ImpulseReport> reports) {
+  Impl& impl = *impl_;
+  const int numThreads = pool != nullptr ? pool->numThreads() : 1;
+  if (static_cast<int>(impl.workers.size()) < numThreads) impl.workers.resize(numThreads);
+  impl.slotOfBlock.resize(problem.blocks.size());
+  impl.usedColors.resize(problem.blocks.size());
+  const SweepOptions sweeps = sweepOptions(options);
+
+  impl.small.clear();
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    reports[i] = {};
+    if (numThreads == 1 || numPointsOf(problem, islands[i]) < kMinSharedPoints) {
+      impl.small.push_back(static_cast<std::int32_t>(i));
+      continue;
+    }
+    Team::run(pool, [&](Team* team) {
+      impl.solveLarge(problem, islands[i], options, sweeps, dt, team, &impl.workers[0],
+                      &reports[i]);
+    });
+  }
+  const auto numSmall = static_cast<std::int64_t>(impl.small.size());
+  core::parallelForWorker(numSmall > 1 ? pool : nullptr, numSmall, 1,
+                          [&](std::int64_t begin, std::int64_t end, int worker) {
+                            for (std::int64_t k = begin; k < end; ++k) {
+                              const std::int32_t i = impl.small[k];
+                              impl.solveSmall(problem, islands[i], options, dt,
+                                              &impl.workers[worker], &reports[i]);
+                            }
+                          });
+}
+
+void ImpulseSolver::Impl::solveSmall(ImpulseProblem& problem, const ImpulseIsland& island,
+                                     const ImpulseOptions& options, Real dt, Worker* worker,
+                                     ImpulseReport* report) {
+  SweepOptions sweeps = sweepOptions(options);
+  if (numPointsOf(problem, island) <= options.maxExactPoints) {
+    if (!hasSpin(problem, island) &&
+        worker->exact.solve(problem, island, options, dt, slotOfBlock, report)) {
+      return;
+    }
+    sweeps.numSubsteps = 1;
+    sweeps.numSweeps = kMaxFallbackSweeps;
+    sweeps.tolerance = kFallbackTolerance;
+    sweeps.numCorrectionSweeps = kMaxFallbackSweeps;
+  }
+  solveLarge(problem, island, options, sweeps, dt, nullptr, worker, report);
+}
+
+void ImpulseSolver::Impl::solveLarge(ImpulseProblem& problem, const ImpulseIsland& island,
+                                     const ImpulseOptions& options, const SweepOptions& sweeps,
+                                     Real dt, Team* team, Worker* worker, ImpulseReport* report) {
+  const Real allowed = kEnergyRounding * energyScale(problem, island);
+  worker->sweeps.solve(problem, island, options, sweeps, dt, slotOfBlock, usedColors, team, report);
+  if (report->contactWork <= allowed) return worker->sweeps.writeBack(problem, island, team);
+
+  // The impulses of the last step overshoot. The closer to the solution, the less they do; where
+  // the warm start was for another state altogether it is dropped: from zero every update takes
+  // energy.
+  const Real warmWork = report->contactWork;
+  SweepOptions more = sweeps;
+  for (int round = 0; round < kRetryRounds; ++round) {
+    more.numSweeps *= kRetryFactor;
+    more.numProjections = 0;
+    more.isWarm = round + 1 < kRetryRounds;
+    worker->sweeps.solve(problem, island, options, more, dt, slotOfBlock, usedColors, team, report);
+    if (report->contactWork <= allowed) break;
+  }
+  worker->sweeps.writeBack(problem, island, team);
+  if (more.isWarm) return;
+  report->restartedCold = true;
+  report->warmWork = warmWork;
+}
+
+}  // namespace tangere::solver

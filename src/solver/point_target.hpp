@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The right-hand sides of one contact point, the same for the exact and the iterative solve.
+#pragma once
+
+#include "solver/impulse_problem.hpp"
+
+#include <algorithm>
+
+namespace tangere::solver {
+
+/// What is left of the step for a point: the longer of its moving blocks [s].
+[[nodiscard]] inline Real pointDuration(const ImpulseBlock& block1, const ImpulseBlock& block2) {
+  return std::max(block1.inverseMass > 0 ? block1.duration : 0,
+                  block2.inverseMass > 0 ? block2.duration : 0);
+}
+
+/// 1 / h; a step of no length stops no approach, so any large number serves.
+[[nodiscard]] inline Real inverseDuration(Real h) { return h > Real(1e-12) ? 1 / h : Real(1e12); }
+
+/// Gap after what the moving blocks have been displaced, and the fixed ones in the time t.
+[[nodiscard]] inline Real movedGap(const ImpulsePoint& point, const ImpulseBlock& block1,
+                                   const ImpulseBlock& block2, Real t) {
+  const bool moves1 = block1.inverseMass > 0, moves2 = block2.inverseMass > 0;
+  const Vec3 d1 = moves1 ? block1.displacement : t * block1.velocity;
+  const Vec3 d2 = moves2 ? block2.displacement : t * block2.velocity;
+  const Vec3 turn1 = moves1 ? block1.rotation : t * block1.angularVelocity;
+  const Vec3 turn2 = moves2 ? block2.rotation : t * block2.angularVelocity;
+  return point.gap +
+         dot(point.normal, (d1 - d2) + (cross(turn1, point.r1) - cross(turn2, point.r2)));
+}
+
+/// Least v_n over the time h.
+[[nodiscard]] inline Real pointTarget(Real gap, Real h, Real dt, const ImpulseOptions& options) {
+  if (gap > 0) return -gap * inverseDuration(h);
+  if (options.correction != PositionCorrection::Baumgarte) return 0;
+  return std::min(
+      options.correctionRate * inverseDuration(dt) * std::max(-gap - options.slop, Real(0)),
+      options.maxCorrectionSpeed);
+}
+
+/// Least speed of the position problem: out of what is deeper than the slop, and into it as far as
+/// the slop allows.
+[[nodiscard]] inline Real correctionTarget(Real gap, Real dt, const ImpulseOptions& options) {
+  const Real excess = -gap - options.slop;
+  if (excess <= 0) return excess * inverseDuration(dt);
+  return std::min(options.correctionRate * inverseDuration(dt) * excess,
+                  options.maxCorrectionSpeed);
+}
+
+}  // namespace tangere::solver

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solver/team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tangere::solver {
+namespace {
+
+TEST(Team, EveryItemOfEveryLoopRunsOnceAndLoopsFollowEachOther) {
+  for (const int numThreads : {1, 2, 4, 8}) {
+    core::ThreadPool pool(numThreads);
+    std::vector<int> counts(1000, 0);
+    int numLoops = 0;
+    Team::run(&pool, [&](Team* team) {
+      for (int loop = 0; loop < 300; ++loop) {
+        const int size = loop % 7 == 0 ? loop % 3 : 1 + loop * 3;
+        // Each loop needs what the one before it wrote.
+        team->forEach(size, [&](int i) {
+          if (counts[i] <= loop) ++counts[i];
+        });
+        ++numLoops;
+      }
+    });
+    EXPECT_EQ(numLoops, 300);
+    int total = 0, expected = 0;
+    for (const int count : counts) total += count;
+    for (int loop = 0; loop < 300; ++loop) expected += loop % 7 == 0 ? loop % 3 : 1 + loop * 3;
+    EXPECT_EQ(total, expected) << numThreads;
+  }
+}
+
+TEST(Team, ACallFromInsideThePoolRunsAlone) {
+  core::ThreadPool pool(4);
+  std::vector<int> sums(8, 0);
+  core::parallelFor(&pool, 8, 1, [&](std::int64_t begin, std::int64_t) {
+    Team::run(&pool, [&](Team* team) {
+      for (int loop = 0; loop < 10; ++loop) {
+        std::vector<int> parts(50, 0);
+        team->forEach(50, [&](int i) { parts[i] = i; });
+        for (const int part : parts) sums[begin] += part;
+      }
+    });
+  });
+  for (const int sum : sums) EXPECT_EQ(sum, 10 * 49 * 50 / 2);
+}
+
+TEST(Team, AnExceptionOfTheFunctionReachesTheCaller) {
+  core::ThreadPool pool(4);
+  EXPECT_THROW(Team::run(&pool, [&](Team*) { throw 7; }), int);
+}
+
+}  // namespace
+}  // namespace tangere::solver
