@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tangere {
 
@@ -19,7 +21,7 @@ struct MeshReadLimits {
   std::size_t maxTriangles = 10'000'000;
 };
 
-/// Reads a .obj or .stl file, by its extension. Numbers are taken as metres.
+/// Reads a .obj, .stl or .glb file, by its extension. Numbers are taken as metres.
 /// Throws InvalidInput, also when the file cannot be read.
 [[nodiscard]] TriangleMesh readMesh(const std::filesystem::path& path,
                                     const MeshReadLimits& limits = {});
@@ -34,5 +36,13 @@ struct MeshReadLimits {
 /// skipped; corners at one place become one vertex.
 [[nodiscard]] TriangleMesh readStl(std::span<const std::byte> bytes, std::string_view name = "stl",
                                    const MeshReadLimits& limits = {});
+
+/// Binary glTF 2.0: the triangles of all nodes of its scene as one mesh, placed by the nodes, with
+/// corners at one place made one vertex. glTF has y up; the result has z up: (x, -z, y). Colours,
+/// textures, skins and animations are passed over, and named in `ignored` where that is not null;
+/// data outside the file is never looked for.
+[[nodiscard]] TriangleMesh readGlb(std::span<const std::byte> bytes, std::string_view name = "glb",
+                                   const MeshReadLimits& limits = {},
+                                   std::vector<std::string>* ignored = nullptr);
 
 }  // namespace tangere

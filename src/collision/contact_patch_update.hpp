@@ -21,6 +21,9 @@ struct RawSource {
   std::int32_t point = -1;
 };
 
+/// Normals whose squared length is this near to one keep their bits.
+inline constexpr Real kUnitTolerance = 1e-12;
+
 /// Options in the form the inner loops use.
 struct PatchRules {
   explicit PatchRules(const ContactPatchCacheOptions& options);

@@ -8,6 +8,8 @@
 
 #include "core/elementary.hpp"
 
+#include <limits>
+
 namespace tangere::math {
 
 /// |v| without overflow or underflow of the squares. Infinite or NaN components give such a norm.
@@ -17,7 +19,7 @@ template <class S>
   S largest = fabs(v.x);
   largest = fabs(v.y) > largest ? S(fabs(v.y)) : largest;
   largest = fabs(v.z) > largest ? S(fabs(v.z)) : largest;
-  if (!(largest > S(0)) || largest - largest != S(0)) return norm(v);
+  if (!(largest > S(0) && largest <= std::numeric_limits<S>::max())) return norm(v);
   return largest * norm(v / largest);
 }
 

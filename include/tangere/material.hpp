@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What surfaces are made of, and what happens where two of them meet.
+#pragma once
+
+#include <tangere/config.hpp>
+
+#include <optional>
+#include <string>
+
+namespace tangere {
+
+/// A surface. Two of them combine as the geometric mean, sqrt(a b), of each number, unless a
+/// MaterialPair says otherwise: a frictionless surface then stays frictionless against anything.
+struct Material {
+  std::string name;
+  Real density = 1000;         ///< [kg/m^3]
+  Real friction = 0.5;         ///< Coulomb, in [0, 1000]
+  Real restitution = 0;        ///< in [0, 1]
+  Real torsionalFriction = 0;  ///< torque about the normal over normal force [m]
+  Real rollingFriction = 0;    ///< torque about the tangents over normal force [m]
+};
+
+/// What one pair of materials does where it is more than the combination rule.
+struct MaterialPair {
+  std::string material1, material2;
+  std::optional<Real> friction{};
+  std::optional<Real> restitution{};
+  std::optional<Real> torsionalFriction{};
+  std::optional<Real> rollingFriction{};
+};
+
+}  // namespace tangere

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings: what happened in a run, step by step, in one HDF5 file (docs/recording.md says what
+// is in it). A recording is written to NAME.partial and gets its name when it is closed. Whatever
+// ends the program before that, NAME.partial can be read up to the last chunk of frames.
+//
+// SI units, quaternions w x y z, normals from body 2 to body 1, forces on body 1.
+#pragma once
+
+#include <tangere/simulator.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tangere {
+
+/// One step as it is recorded; everything it refers to must live until append() returns.
+struct RecordFrame {
+  Real time = 0;
+  std::uint64_t step = 0;
+  std::uint64_t stateHash = 0;
+  std::span<const BodyState> bodies;  ///< one for each body of the model
+  std::span<const ContactForce> contacts;
+  const StepReport& report;
+  const EnergyLedger& energy;
+};
+
+struct RecordingOptions {
+  /// A killed program loses the chunk that it was filling and the one it was writing. Fewer for
+  /// models so large that a chunk would be more than 4 MB.
+  int framesPerChunk = 64;
+  int compression = 1;  ///< deflate, 0 to 9
+};
+
+/// Writes a recording. Not for two threads at a time.
+class RecordingWriter {
+ public:
+  /// Opens PATH.partial. Throws FileError when it cannot be written or another run is writing it,
+  /// InvalidInput for a model without bodies or options out of range.
+  RecordingWriter(const std::filesystem::path& path, const Model& model,
+                  const RecordingOptions& options = {});
+  /// Without close(): leaves PATH.partial, complete up to the last frame.
+  ~RecordingWriter();
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
+
+  /// Throws InvalidInput, and records nothing of the frame, when a number is not finite or the
+  /// bodies are not those of the model; FileError when an earlier chunk could not be written.
+  void append(const RecordFrame& frame);
+  /// Everything appended is in the file when it returns. Throws FileError.
+  void flush();
+  /// Frames appended so far.
+  [[nodiscard]] std::uint64_t numFrames() const;
+  /// Writes what is left, to the disk, and gives the file its name. Throws FileError.
+  void close();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One step as it was recorded.
+struct RecordedFrame {
+  Real time = 0;
+  std::uint64_t step = 0;
+  std::uint64_t stateHash = 0;
+  std::vector<BodyState> bodies;
+  std::vector<ContactForce> contacts;
+  StepReport report{};
+  EnergyLedger energy{};
+};
+
+/// Reads a recording, finished or .partial. Not for two threads at a time.
+class RecordingReader {
+ public:
+  /// Throws FileError when the file cannot be opened, InvalidInput when it is no recording.
+  explicit RecordingReader(const std::filesystem::path& path);
+  ~RecordingReader();
+  RecordingReader(RecordingReader&&) noexcept;
+  RecordingReader& operator=(RecordingReader&&) noexcept;
+
+  [[nodiscard]] std::int64_t numFrames() const;
+  [[nodiscard]] int numBodies() const;
+  [[nodiscard]] const std::string& bodyName(int body) const;
+  [[nodiscard]] std::uint64_t modelHash() const;
+  /// Valid until the next call. Reading in order is fast: frames come in blocks. Throws
+  /// InvalidInput for a frame that does not exist or is damaged.
+  [[nodiscard]] const RecordedFrame& frame(std::int64_t index);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct RecordingDiffOptions {
+  /// 0: every recorded number is compared, bit by bit, and the state hashes, which see what is not
+  /// recorded. Otherwise the motion alone: poses and velocities that are no farther apart than
+  /// this, each in its own unit, count as equal. (Contacts come and go by one step or the other.)
+  Real tolerance = 0;
+  bool onlyCommonSteps = false;  ///< a step that one of the two does not have is no difference
+};
+
+/// Where two recordings part.
+struct RecordingDifference {
+  std::optional<std::uint64_t> step;  ///< none: the models differ
+  /// "model", "frames", "body", "contact", "solver", "energy" or "state"
+  std::string kind;
+  std::string name;            ///< "box 3", or "box 3 on floor"
+  std::string quantity;        ///< "position"
+  std::string value1, value2;  ///< with all digits
+};
+
+/// The first step, and there the first body, contact or number, that is not the same; nothing when
+/// the recordings are equal.
+[[nodiscard]] std::optional<RecordingDifference> firstDifference(
+    RecordingReader& recording1, RecordingReader& recording2,
+    const RecordingDiffOptions& options = {});
+
+/// One row of the energy ledger under the name it has in files: "contact_normal".
+struct LedgerRow {
+  const char* name;
+  Real EnergyLedger::*value;
+  const char* meaning;
+};
+[[nodiscard]] std::span<const LedgerRow> energyLedgerRows();
+
+}  // namespace tangere

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps a model through time. step() never throws and never hangs: what went wrong is in the
+// report, with the name of the body or pair.
+#pragma once
+
+#include <tangere/model.hpp>
+#include <tangere/state.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tangere {
+
+/// What happened in a step, as bits.
+enum class StepStatus : std::uint32_t {
+  Ok = 0,
+  SolverNotConverged = 1u << 0,  ///< An island was left with more than the tolerance.
+  StateNotFinite = 1u << 1,      ///< NaN or Inf: the state is the one before this step.
+  EnergyInjected = 1u << 2,      ///< Contacts did positive work beyond rounding.
+  QueryNotConverged = 1u << 3,   ///< A collision query used its best answer.
+  ImpactsCut = 1u << 4,          ///< More impacts than maxImpactsPerStep: the rest were inelastic.
+};
+[[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
+  return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+[[nodiscard]] constexpr bool has(StepStatus status, StepStatus bit) {
+  return (static_cast<std::uint32_t>(status) & static_cast<std::uint32_t>(bit)) != 0;
+}
+/// "SolverNotConverged" and so on, for one bit.
+[[nodiscard]] std::string_view stepStatusName(StepStatus bit);
+
+/// Where the energy of a step went [J]. The rows add up: what is left is `residual`, rounding.
+///   kinetic + potential = before + external + damping + contactNormal + contactFriction
+///                         + kinematic + correction + integration + gyroscopic + residual
+struct EnergyLedger {
+  Real kinetic = 0;          ///< at the end
+  Real potential = 0;        ///< at the end; zero at the world's origin
+  Real external = 0;         ///< work of applied forces
+  Real damping = 0;          ///< of damping, and what bodies that fall asleep had left
+  Real contactNormal = 0;    ///< work of normal impulses, impacts included
+  Real contactFriction = 0;  ///< negative: heat
+  Real kinematic = 0;        ///< work of kinematic bodies on those they touch
+  Real correction = 0;       ///< potential energy given by moving bodies out of each other
+  Real integration = 0;      ///< potential energy of x += dt v against the mean velocity
+  Real gyroscopic = 0;       ///< of turning the inertia; rounding for free bodies
+  Real residual = 0;
+};
+
+/// One contact point of the last step. The force is that of this step, in newtons.
+struct ContactForce {
+  int body1 = -1, body2 = -1;
+  int shape1 = -1, shape2 = -1;
+  std::uint64_t id = 0;                   ///< the same for as long as the point lives
+  Vec3 position{};                        ///< world
+  Vec3 normal{};                          ///< from body 2 to body 1
+  Real depth = 0;                         ///< > 0: overlap, at the start of the step [m]
+  Vec3 force{};                           ///< on body 1; body 2 feels the opposite [N]
+  Vec3 torque{};                          ///< torsional and rolling, on body 1 [N m]
+  Real normalWork = 0, frictionWork = 0;  ///< [J]
+};
+
+struct StepReport {
+  StepStatus status = StepStatus::Ok;
+  int numContacts = 0;
+  int numIslands = 0;
+  int iterations = 0;  ///< largest over the islands
+  int numImpacts = 0;
+  Real residual = 0;  ///< largest velocity error left by the solver [m/s]
+  Real maxDepth = 0;  ///< [m]
+  /// Whom the status is about: a body, or two bodies in contact; -1: nobody.
+  int body1 = -1, body2 = -1;
+};
+
+/// "step 12: SolverNotConverged between 'a' and 'b'": for people. Empty for Ok.
+[[nodiscard]] std::string describe(const StepReport& report, const Model& model,
+                                   std::uint64_t step);
+
+struct BodyState {
+  Transform pose{};  ///< X_WB
+  Quat orientation{};
+  Vec3 linearVelocity{};  ///< of the body's origin, world
+  Vec3 angularVelocity{};
+};
+
+class Simulator {
+ public:
+  explicit Simulator(Model model, int numThreads = 1);
+  ~Simulator();
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+
+  [[nodiscard]] const Model& model() const;
+
+  /// One step of options().dt. Applied forces are used up.
+  const StepReport& step();
+  /// Up to `count` steps; stops early when the state would not be finite.
+  const StepReport& step(int count);
+  [[nodiscard]] const StepReport& report() const;
+  /// Of the last step, and summed since construction or setState().
+  [[nodiscard]] const EnergyLedger& energy() const;
+  [[nodiscard]] const EnergyLedger& energySum() const;
+  /// In order of pairs; valid until the next step.
+  [[nodiscard]] std::span<const ContactForce> contacts() const;
+
+  [[nodiscard]] const State& state() const;
+  /// Throws InvalidInput when the sizes do not fit the model or a number is not finite.
+  void setState(const State& state);
+  void reset();
+
+  [[nodiscard]] BodyState body(int index) const;
+  /// By name; throws InvalidInput with near names.
+  [[nodiscard]] BodyState body(std::string_view name) const;
+  /// Throw InvalidInput on numbers that are not finite; wake the body.
+  void setPose(int body, const Transform& pose);
+  void setVelocity(int body, const Vec3& linear, const Vec3& angular);
+  /// At the centre of mass, world, for the next step only.
+  void applyForce(int body, const Vec3& force, const Vec3& torque = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tangere

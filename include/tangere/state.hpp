@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that a step needs and changes, and nothing else: a State that is copied, saved or
+// restored continues to the same bits, contact patches and warm start included.
+#pragma once
+
+#include <tangere/contact_patch_cache.hpp>
+#include <tangere/model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tangere {
+
+/// The arrays are the rows of state_fields.inc, with one entry for each body.
+struct State {
+  Real time = 0;           ///< [s]
+  std::uint64_t step = 0;  ///< steps taken
+
+#define TANGERE_FIELD(name, type, meaning) std::vector<type> name;
+#include <tangere/state_fields.inc>
+#undef TANGERE_FIELD
+
+  ContactPatchCache patches;
+
+  State() = default;
+  /// The start of `model`.
+  explicit State(const Model& model);
+
+  /// The same on every machine for the same state.
+  [[nodiscard]] std::uint64_t hash() const;
+  /// All of it as bytes, little-endian, with the hash of the model it belongs to.
+  [[nodiscard]] std::vector<std::byte> save(const Model& model) const;
+  /// Throws InvalidInput when the bytes are damaged or belong to another model.
+  [[nodiscard]] static State load(const Model& model, std::span<const std::byte> bytes);
+};
+
+}  // namespace tangere

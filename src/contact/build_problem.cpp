@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/build_problem.hpp"
+
+#include "math/contact_frame.hpp"
+
+#include <cmath>
+
+#include <algorithm>
+
+namespace tangere::contact {
+
+namespace {
+
+/// A slip this slow has no direction worth turning the frame to [m/s].
+constexpr Real kSlidingSpeed = 0.01;
+
+const model::ContactMaterial* beginGroup(const model::ModelData& model, ObjectId shape1,
+                                         ObjectId shape2, model::Workspace& ws) {
+  ws.problem.groups.push_back({.block1 = model.shapes[shape1].body,
+                               .block2 = model.shapes[shape2].body,
+                               .first = static_cast<std::int32_t>(ws.problem.points.size())});
+  ws.groupShapes.emplace_back(shape1, shape2);
+  return &model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
+}
+
+/// The first tangent along the slip where there is one, so that a sliding contact is a problem of
+/// one direction; any frame gives the same answer, the friction bound being a disk.
+void setTangents(const solver::ImpulseBlock& block1, const solver::ImpulseBlock& block2,
+                 solver::ImpulsePoint* point) {
+  const Vec3 slip = block1.velocity + cross(block1.angularVelocity, point->r1) - block2.velocity -
+                    cross(block2.angularVelocity, point->r2);
+  const Vec3 sliding = slip - point->normal * dot(point->normal, slip);
+  const Real squaredSpeed = squaredNorm(sliding);
+  if (squaredSpeed > kSlidingSpeed * kSlidingSpeed) {
+    point->tangent1 = sliding / std::sqrt(squaredSpeed);
+    point->tangent2 = cross(point->normal, point->tangent1);
+  } else {
+    const Mat3 frame = math::contactFrame(point->normal);
+    point->tangent1 = frame.col[0];
+    point->tangent2 = frame.col[1];
+  }
+}
+
+/// Patches live on for a few frames between bodies that fell asleep.
+bool mayMove(const model::ModelData& model, const PairKey& key, const model::Workspace& ws) {
+  return ws.problem.blocks[model.shapes[key.object1].body].inverseMass > 0 ||
+         ws.problem.blocks[model.shapes[key.object2].body].inverseMass > 0;
+}
+
+/// A point that was not found again bridges a flicker of the clipping of two flat faces. Where a
+/// side is round the point has rolled or slid away: kept, it would brake a rolling ball.
+bool isLeftBehind(const model::ModelData& model, const PairKey& key,
+                  const ContactPatchPoint& point) {
+  return point.age > 0 &&
+         !(model.shapes[key.object1].isFlatFaced && model.shapes[key.object2].isFlatFaced);
+}
+
+solver::ImpulsePoint& addPoint(const State& state, const ContactPoint& contact,
+                               const EmittedContact& source, const model::ContactMaterial& material,
+                               model::Workspace& ws) {
+  solver::ImpulseGroup& group = ws.problem.groups.back();
+  solver::ImpulsePoint& point = ws.problem.points.emplace_back();
+  point.block1 = group.block1;
+  point.block2 = group.block2;
+  point.normal = contact.normal;
+  point.r1 = contact.position - state.center[group.block1];
+  point.r2 = contact.position - state.center[group.block2];
+  point.gap = -contact.depth;
+  point.friction = material.friction;
+  point.torsionalFriction = material.torsionalFriction;
+  point.rollingFriction = material.rollingFriction;
+  const solver::ImpulsePoint* before = group.count > 0 ? &point - 1 : nullptr;
+  if (before != nullptr && before->normal == point.normal) {
+    point.tangent1 = before->tangent1;  // one frame for a flat patch
+    point.tangent2 = before->tangent2;
+  } else {
+    setTangents(ws.problem.blocks[group.block1], ws.problem.blocks[group.block2], &point);
+  }
+  ws.pointSource.push_back(source);
+  ++group.count;
+  return point;
+}
+
+/// The arms of a point whose bodies have yet to come together.
+void setForeseenArms(int manifold, int index, solver::ImpulsePoint* point, model::Workspace& ws) {
+  if (ws.foreseen.empty()) return;
+  const auto found = std::lower_bound(
+      ws.foreseen.begin(), ws.foreseen.end(), manifold,
+      [](const model::ForeseenManifold& f, int value) { return f.manifold < value; });
+  if (found == ws.foreseen.end() || found->manifold != manifold) return;
+  point->r1 = found->r1[index];
+  point->r2 = found->r2[index];
+  const int group = static_cast<int>(ws.problem.groups.size()) - 1;
+  if (found->isFast && (ws.fastGroups.empty() || ws.fastGroups.back() != group))
+    ws.fastGroups.push_back(group);
+}
+
+}  // namespace
+
+void buildContactProblem(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  ws.problem.points.clear();
+  ws.problem.groups.clear();
+  ws.groupShapes.clear();
+  ws.pointSource.clear();
+  ws.fastGroups.clear();
+
+  if (!state.patches.options().enabled) {
+    for (int m = 0; m < static_cast<int>(ws.manifolds.size()); ++m) {
+      const ContactManifold& manifold = ws.manifolds[m];
+      const model::ContactMaterial* material =
+          beginGroup(model, manifold.object1, manifold.object2, ws);
+      for (int k = 0; k < manifold.count; ++k) {
+        solver::ImpulsePoint& point =
+            addPoint(state, manifold.points[k], {.patch = -1, .point = -1}, *material, ws);
+        setForeseenArms(m, k, &point, ws);
+      }
+    }
+    return;
+  }
+  int lastPatch = -1;
+  const model::ContactMaterial* material = nullptr;
+  for (const EmittedContact& emitted : state.patches.contacts()) {
+    const ContactPatchPoint& kept = state.patches.point(emitted);
+    const PairKey& key = state.patches.patches()[static_cast<std::size_t>(emitted.patch)].key;
+    if (isLeftBehind(model, key, kept) || !mayMove(model, key, ws)) continue;
+    if (emitted.patch != lastPatch) {
+      material = beginGroup(model, key.object1, key.object2, ws);
+      lastPatch = emitted.patch;
+    }
+    solver::ImpulsePoint& point = addPoint(state, kept.contact, emitted, *material, ws);
+    setForeseenArms(emitted.rawManifold, emitted.rawPoint, &point, ws);
+    point.normalImpulse = kept.normalImpulse;
+    point.tangentImpulse[0] = dot(kept.tangentImpulse, point.tangent1);
+    point.tangentImpulse[1] = dot(kept.tangentImpulse, point.tangent2);
+  }
+}
+
+}  // namespace tangere::contact

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/contact_forces.hpp"
+
+#include <algorithm>
+
+namespace tangere::contact {
+
+void storeImpulses(State& state, model::Workspace& ws) {
+  ws.report.numContacts = static_cast<int>(ws.problem.points.size());
+  ws.report.maxDepth = 0;
+  for (std::size_t i = 0; i < ws.problem.points.size(); ++i) {
+    const solver::ImpulsePoint& point = ws.problem.points[i];
+    ws.report.maxDepth = std::max(ws.report.maxDepth, -point.gap);
+    if (ws.pointSource[i].patch < 0) continue;
+    state.patches.storeImpulse(
+        ws.pointSource[i], point.normalImpulse,
+        point.tangent1 * point.tangentImpulse[0] + point.tangent2 * point.tangentImpulse[1]);
+  }
+}
+
+void listContactForces(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  const Real perTime = 1 / model.options.dt;
+  ws.contacts.clear();
+  for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
+    const solver::ImpulseGroup& group = ws.problem.groups[g];
+    const auto [shape1, shape2] = ws.groupShapes[g];
+    // Where the centre was when the arm was measured.
+    const Vec3 center1 = ws.bodyPose[group.block1] * model.bodies[group.block1].mass.center;
+    for (int i = group.first; i < group.first + group.count; ++i) {
+      const solver::ImpulsePoint& point = ws.problem.points[i];
+      const EmittedContact& source = ws.pointSource[i];
+      Vec3 impulse = point.normal * point.normalImpulse + point.tangent1 * point.tangentImpulse[0] +
+                     point.tangent2 * point.tangentImpulse[1];
+      Real normalWork = point.normalWork, frictionWork = point.frictionWork;
+      if (!ws.impacts.empty()) {
+        const model::ImpactImpulse& impact = ws.impacts[i];
+        impulse += point.normal * impact.normal + impact.tangent;
+        normalWork += impact.normalWork;
+        frictionWork += impact.frictionWork;
+      }
+      const Vec3 angular = point.normal * point.torsionalImpulse +
+                           point.tangent1 * point.rollingImpulse[0] +
+                           point.tangent2 * point.rollingImpulse[1];
+      ws.contacts.push_back({.body1 = group.block1,
+                             .body2 = group.block2,
+                             .shape1 = static_cast<int>(shape1),
+                             .shape2 = static_cast<int>(shape2),
+                             .id = source.patch >= 0 ? state.patches.point(source).id : 0,
+                             .position = center1 + point.r1,
+                             .normal = point.normal,
+                             .depth = -point.gap,
+                             .force = impulse * perTime,
+                             .torque = angular * perTime,
+                             .normalWork = normalWork,
+                             .frictionWork = frictionWork});
+    }
+  }
+}
+
+}  // namespace tangere::contact

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/find_contacts.hpp"
+
+#include "contact/foresee_contacts.hpp"
+
+#include <algorithm>
+
+namespace tangere::contact {
+
+namespace {
+
+/// Pairs are tested in chunks of this many; each chunk has its own result, so threads share none.
+constexpr std::int64_t kPairsPerChunk = 32;
+/// Shapes apart that come no closer than this within the step are not asked how far apart: in a
+/// pile at rest these are most of the pairs [m].
+constexpr Real kStill = 1e-7;
+
+void collidePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                 model::ShapePair& pair, CollisionResult& result,
+                 std::vector<model::ForeseenManifold>& foreseen);
+void gatherManifolds(model::Workspace& ws, std::size_t numChunks);
+bool mayTouch(const model::ModelData& model, const ObjectPair& pair);
+void takeOverHints(model::Workspace& ws);
+void findLastNormals(std::span<const ContactPatch> patches, std::span<model::ShapePair> pairs);
+
+}  // namespace
+
+void findContacts(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  const auto numPairs = static_cast<std::int64_t>(ws.pairs.size());
+  const auto numChunks = static_cast<std::size_t>((numPairs + kPairsPerChunk - 1) / kPairsPerChunk);
+  if (ws.chunkResults.size() < numChunks) ws.chunkResults.resize(numChunks);
+  if (ws.chunkForeseen.size() < numChunks) ws.chunkForeseen.resize(numChunks);
+  core::parallelFor(
+      ws.pool.get(), numPairs, kPairsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+        const auto chunk = static_cast<std::size_t>(begin / kPairsPerChunk);
+        CollisionResult& result = ws.chunkResults[chunk];
+        std::vector<model::ForeseenManifold>& foreseen = ws.chunkForeseen[chunk];
+        result.clear();
+        foreseen.clear();
+        for (std::int64_t i = begin; i < end; ++i) {
+          collidePair(model, state, ws, ws.pairs[static_cast<std::size_t>(i)], result, foreseen);
+        }
+      });
+  gatherManifolds(ws, numChunks);
+}
+
+void findPairs(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  if (!ws.isBroadPhaseFilled) {
+    std::vector<ObjectId> ids(model.shapes.size());
+    for (std::size_t s = 0; s < ids.size(); ++s) ids[s] = static_cast<ObjectId>(s);
+    ws.broadPhase.clear();
+    ws.broadPhase.addBulk(ids, ws.sweptBox);
+    ws.isBroadPhaseFilled = true;
+  } else {
+    for (std::size_t s = 0; s < model.shapes.size(); ++s) {
+      if (ws.poseAge[static_cast<std::size_t>(model.shapes[s].body)] > 1) continue;
+      ws.broadPhase.update(static_cast<ObjectId>(s), ws.sweptBox[s]);
+    }
+  }
+
+  ws.pairKeys.clear();
+  for (const ObjectPair& pair : ws.broadPhase.computePotentialPairs()) {
+    if (mayTouch(model, pair)) ws.pairKeys.push_back(pair);
+  }
+  const auto isSame = [](const ObjectPair& key, const model::ShapePair& pair) {
+    return key.first == pair.shape1 && key.second == pair.shape2;
+  };
+  if (!std::equal(ws.pairKeys.begin(), ws.pairKeys.end(), ws.pairs.begin(), ws.pairs.end(), isSame))
+    takeOverHints(ws);
+  findLastNormals(state.patches.patches(), ws.pairs);
+}
+
+namespace {
+
+bool mayTouch(const model::ModelData& model, const ObjectPair& pair) {
+  const model::ModelShape& shape1 = model.shapes[pair.first];
+  const model::ModelShape& shape2 = model.shapes[pair.second];
+  if (shape1.body == shape2.body) return false;
+  if (model.bodies[shape1.body].type != BodyType::Dynamic &&
+      model.bodies[shape2.body].type != BodyType::Dynamic) {
+    return false;
+  }
+  if ((shape1.group & shape2.mask) == 0 || (shape2.group & shape1.mask) == 0) return false;
+  if (model.excludedBodies.empty()) return true;
+  return !std::binary_search(
+      model.excludedBodies.begin(), model.excludedBodies.end(),
+      std::pair<int, int>{std::min(shape1.body, shape2.body), std::max(shape1.body, shape2.body)});
+}
+
+/// The pairs of ws.pairKeys with what the last step knew of each: both lists are sorted.
+void takeOverHints(model::Workspace& ws) {
+  std::swap(ws.pairs, ws.lastPairs);
+  ws.pairs.clear();
+  auto last = ws.lastPairs.begin();
+  for (const ObjectPair& key : ws.pairKeys) {
+    while (last != ws.lastPairs.end() && ObjectPair{last->shape1, last->shape2} < key) ++last;
+    const bool isKnown =
+        last != ws.lastPairs.end() && last->shape1 == key.first && last->shape2 == key.second;
+    ws.pairs.push_back(isKnown ? *last
+                               : model::ShapePair{.shape1 = key.first, .shape2 = key.second});
+  }
+}
+
+void findLastNormals(std::span<const ContactPatch> patches, std::span<model::ShapePair> pairs) {
+  auto patch = patches.begin();
+  for (model::ShapePair& pair : pairs) {
+    const ObjectPair key{pair.shape1, pair.shape2};
+    while (patch != patches.end() && ObjectPair{patch->key.object1, patch->key.object2} < key)
+      ++patch;
+    const bool isKnown = patch != patches.end() && patch->key.object1 == key.first &&
+                         patch->key.object2 == key.second && patch->count > 0;
+    pair.lastNormal = isKnown ? patch->points[0].contact.normal : Vec3{};
+  }
+}
+
+/// Contacts of the shapes up to `margin` apart along `normal`; with no normal, of the shapes as
+/// they are. Returns whether there are any.
+bool collideWithin(Real margin, const Vec3& normal, const model::ModelData& model,
+                   const model::Workspace& ws, model::ShapePair& pair, CollisionResult& result) {
+  const model::ModelShape& shape1 = model.shapes[pair.shape1];
+  const model::ModelShape& shape2 = model.shapes[pair.shape2];
+  const Vec3 push = normal * margin;
+  Transform X_W1 = ws.shapePose[pair.shape1];
+  X_W1.translation -= push;
+  const int first = result.numManifolds();
+  if (collide(*shape1.shape, X_W1, *shape2.shape, ws.shapePose[pair.shape2], {}, result,
+              shape1.mayWarmStart && shape2.mayWarmStart ? &pair.hint : nullptr) == 0) {
+    return false;
+  }
+  for (ContactManifold& manifold : result.manifolds().subspan(static_cast<std::size_t>(first))) {
+    for (int i = 0; i < manifold.count; ++i) {
+      manifold.points[i].depth -= dot(push, manifold.points[i].normal);
+      manifold.points[i].position += push * Real(0.5);
+    }
+  }
+  return true;
+}
+
+/// Shapes that were not in touch.
+void collideApart(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                  model::ShapePair& pair, CollisionResult& result,
+                  std::vector<model::ForeseenManifold>& foreseen) {
+  const Real closing = closingReach(model, ws, pair);
+  if (closing <= kStill) return;
+  const Real margin = model.options.impulse.slop;
+  const DistanceResult nearest = distance(
+      *model.shapes[pair.shape1].shape, ws.shapePose[pair.shape1], *model.shapes[pair.shape2].shape,
+      ws.shapePose[pair.shape2], {.upperBound = std::max(closing, margin), .enableSigned = false});
+  result.raiseStatus(nearest.status);
+  if (nearest.status > QueryStatus::NotConverged) return;
+  if (nearest.distance <= margin && collideWithin(margin, nearest.normal, model, ws, pair, result))
+    return;
+  if (nearest.distance <= closing) foreseePair(model, state, ws, pair, nearest, result, foreseen);
+}
+
+void collidePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                 model::ShapePair& pair, CollisionResult& result,
+                 std::vector<model::ForeseenManifold>& foreseen) {
+  const int first = result.numManifolds();
+  if (!collideWithin(model.options.impulse.slop, pair.lastNormal, model, ws, pair, result))
+    collideApart(model, state, ws, pair, result, foreseen);
+  for (ContactManifold& manifold : result.manifolds().subspan(static_cast<std::size_t>(first))) {
+    manifold.object1 = pair.shape1;
+    manifold.object2 = pair.shape2;
+  }
+}
+
+/// In the order of the chunks, which is the order of the pairs.
+void gatherManifolds(model::Workspace& ws, std::size_t numChunks) {
+  ws.manifolds.clear();
+  ws.foreseen.clear();
+  for (std::size_t chunk = 0; chunk < numChunks; ++chunk) {
+    const CollisionResult& result = ws.chunkResults[chunk];
+    if (result.status() == QueryStatus::NotConverged)
+      ws.report.status = ws.report.status | StepStatus::QueryNotConverged;
+    const auto first = static_cast<int>(ws.manifolds.size());
+    for (model::ForeseenManifold point : ws.chunkForeseen[chunk]) {
+      point.manifold += first;
+      ws.foreseen.push_back(point);
+    }
+    ws.manifolds.insert(ws.manifolds.end(), result.manifolds().begin(), result.manifolds().end());
+  }
+}
+
+}  // namespace
+
+}  // namespace tangere::contact

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/foresee_contacts.hpp"
+
+#include "math/contact_frame.hpp"
+
+#include <algorithm>
+
+namespace tangere::contact {
+
+namespace {
+
+/// Part of its size that a body may move in one step and still meet others where they are nearest.
+constexpr Real kFastPart = 0.25;
+
+bool isConvex(ShapeType type) { return type <= ShapeType::Plane || type == ShapeType::Convex; }
+
+struct PairMotion {
+  const model::StepMotion& motion1;
+  const model::StepMotion& motion2;
+  Vec3 relative{};
+  Real turning = 0, falling = 0;
+
+  [[nodiscard]] Real closing() const { return norm(relative) + turning + falling; }
+};
+
+PairMotion motionOf(const model::ModelData& model, const model::Workspace& ws,
+                    const model::ShapePair& pair) {
+  const model::ModelShape& shape1 = model.shapes[pair.shape1];
+  const model::ModelShape& shape2 = model.shapes[pair.shape2];
+  PairMotion m{ws.stepMotion[shape1.body], ws.stepMotion[shape2.body]};
+  m.relative = m.motion1.displacement - m.motion2.displacement;
+  m.turning = norm(m.motion1.rotation) * shape1.reach + norm(m.motion2.rotation) * shape2.reach;
+  // Gravity may act on one of them alone when the other is held from below.
+  m.falling = norm(model.options.gravity) * model.options.dt * model.options.dt;
+  return m;
+}
+
+/// How far an impact with others may throw the two together or apart.
+Real throwReach(const model::ModelData& model, const model::Workspace& ws,
+                const model::ShapePair& pair) {
+  const model::ModelShape& shape1 = model.shapes[pair.shape1];
+  const model::ModelShape& shape2 = model.shapes[pair.shape2];
+  Real reach = 0;
+  if (model.contactMaterial(shape1.material, shape2.material).restitution > 0)
+    reach = ws.impactReach;
+  if (!ws.throwReach.empty())
+    reach = std::max(reach, ws.throwReach[shape1.body] + ws.throwReach[shape2.body]);
+  return reach;
+}
+
+/// Path of a shape whose body moves by `displacement` (of the centre) and `rotation`.
+Motion pathOf(const model::ModelData& model, const State& state, const model::Workspace& ws,
+              ObjectId shape, const Vec3& displacement, const Vec3& rotation) {
+  const Transform& start = ws.shapePose[shape];
+  const Vec3 arm = start.translation - state.center[model.shapes[shape].body];
+  return {.start = start,
+          .displacement = displacement + cross(rotation, arm),
+          .rotationVector = rotation};
+}
+
+/// The points of the smaller shape that are nearest to the tangent plane of the other where they
+/// first meet, at that time: a body that lands on a corner has the next corner down before the step
+/// ends. Returns how many; the shape is at X_W then, `outward` points to it.
+int pointsOverPlane(const model::ModelShape& small, const Transform& X_W, const Vec3& on,
+                    const Vec3& outward, CollisionResult& scratch) {
+  static const Plane plane;
+  const Mat3 frame = math::contactFrame(outward);
+  const Real reach = 2 * small.reach;
+  scratch.clear();
+  // All of the shape is pushed below the plane, and the depths are taken back after.
+  return collide(*small.shape, {X_W.rotation, X_W.translation - outward * reach}, plane,
+                 {frame, on}, {}, scratch) > 0
+             ? scratch.manifolds()[0].count
+             : 0;
+}
+
+void addNearest(const DistanceResult& nearest, const Vec3& center1, const Vec3& center2,
+                CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen) {
+  model::ForeseenManifold& arms = foreseen.emplace_back();
+  arms.manifold = result.numManifolds();
+  arms.r1[0] = nearest.point1 - center1;
+  arms.r2[0] = nearest.point2 - center2;
+  ContactManifold& manifold = result.beginManifold();
+  manifold.points[0] = {.position = (nearest.point1 + nearest.point2) * Real(0.5),
+                        .normal = nearest.normal,
+                        .depth = -nearest.distance};
+  manifold.count = 1;
+  manifold.type = ContactType::Point;
+  result.commitManifold();
+}
+
+/// The manifold of a pair that meets at impact.s. False when it does not close with the velocity
+/// that it has at the start.
+bool addImpact(const model::ModelData& model, const State& state, const model::ShapePair& pair,
+               const PairMotion& m, const Motion& path1, const Motion& path2,
+               const ImpactResult& impact, CollisionResult& result,
+               std::vector<model::ForeseenManifold>& foreseen) {
+  const model::ModelShape& shape1 = model.shapes[pair.shape1];
+  const model::ModelShape& shape2 = model.shapes[pair.shape2];
+  const Vec3 center1 = state.center[shape1.body] + m.motion1.displacement * impact.s;
+  const Vec3 center2 = state.center[shape2.body] + m.motion2.displacement * impact.s;
+  const auto approach = [&](const Vec3& r1, const Vec3& r2) {
+    const Vec3 slide = m.relative + cross(m.motion1.rotation, r1) - cross(m.motion2.rotation, r2);
+    return -dot(impact.normal, slide);
+  };
+  const Real first = approach(impact.point - center1, impact.point - center2);
+  if (!(first > 0)) return false;
+
+  // The shape with points: the smaller one.
+  const bool isFirst = shape1.reach > 0 && (!(shape2.reach > 0) || shape1.reach <= shape2.reach);
+  const model::ModelShape& small = isFirst ? shape1 : shape2;
+  const Vec3 outward = isFirst ? impact.normal : -impact.normal;
+  thread_local CollisionResult scratch;
+  const int count = small.shape->type() == ShapeType::Sphere
+                        ? 0
+                        : pointsOverPlane(small, (isFirst ? path1 : path2).at(impact.s),
+                                          impact.point, outward, scratch);
+
+  // Arms as they will be then, and gaps that close by then with the velocity there.
+  model::ForeseenManifold& arms = foreseen.emplace_back();
+  arms.manifold = result.numManifolds();
+  arms.isFast = true;
+  ContactManifold& manifold = result.beginManifold();
+  const Vec3 back = (m.motion1.displacement + m.motion2.displacement) * (impact.s / 2);
+  const auto add = [&](const Vec3& point, Real gap) {
+    const int k = manifold.count++;
+    arms.r1[k] = point - center1;
+    arms.r2[k] = point - center2;
+    manifold.points[k] = {.position = point - back,
+                          .normal = impact.normal,
+                          .depth = -(gap + approach(arms.r1[k], arms.r2[k]) * impact.s)};
+  };
+  manifold.count = 0;
+  for (int k = 0; k < count; ++k) {
+    const ContactPoint& below = scratch.manifolds()[0].points[k];
+    const Vec3 point = below.position + outward * (2 * small.reach - below.depth / 2);
+    add(point, std::max<Real>(2 * small.reach - below.depth, 0));
+  }
+  if (count == 0) add(impact.point, 0);
+  manifold.type = manifold.count == 1 ? ContactType::Point : ContactType::Unknown;
+  result.commitManifold();
+  return true;
+}
+
+}  // namespace
+
+Real closingReach(const model::ModelData& model, const model::Workspace& ws,
+                  const model::ShapePair& pair) {
+  return std::max(motionOf(model, ws, pair).closing(), throwReach(model, ws, pair));
+}
+
+void foreseePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                 const model::ShapePair& pair, const DistanceResult& nearest,
+                 CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen) {
+  const model::ModelShape& shape1 = model.shapes[pair.shape1];
+  const model::ModelShape& shape2 = model.shapes[pair.shape2];
+  const PairMotion m = motionOf(model, ws, pair);
+  const bool isThrown = throwReach(model, ws, pair) > 0;
+  // Where both are convex they stay apart along the normal for as long as the gap lasts.
+  const bool isSeparated = isConvex(shape1.shape->type()) && isConvex(shape2.shape->type());
+  const Real approach =
+      isSeparated ? -dot(nearest.normal, m.relative) + m.turning + m.falling : m.closing();
+  if (approach < nearest.distance && !isThrown) return;
+
+  const Real size = std::min(shape1.reach > 0 ? shape1.reach : shape2.reach,
+                             shape2.reach > 0 ? shape2.reach : shape1.reach);
+  if (m.closing() > kFastPart * size) {
+    const Motion path1 =
+        pathOf(model, state, ws, pair.shape1, m.motion1.displacement, m.motion1.rotation);
+    const Motion path2 =
+        pathOf(model, state, ws, pair.shape2, m.motion2.displacement, m.motion2.rotation);
+    const ImpactResult impact = timeOfImpact(*shape1.shape, path1, *shape2.shape, path2);
+    if (impact.status == ImpactStatus::Miss) return;
+    if (impact.status != ImpactStatus::Overlapping &&
+        addImpact(model, state, pair, m, path1, path2, impact, result, foreseen)) {
+      return;
+    }
+  }
+  addNearest(nearest, state.center[shape1.body], state.center[shape2.body], result, foreseen);
+}
+
+void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  if (ws.fastGroups.empty()) return;
+  const auto totalOf = [&](int body) {
+    const solver::ImpulseBlock& block = ws.problem.blocks[body];
+    model::StepMotion motion{block.displacement, block.rotation};
+    if (block.inverseMass == 0) {
+      motion = ws.stepMotion[body];
+    } else if (!ws.impacts.empty()) {
+      motion.displacement += ws.early[body].displacement;
+      motion.rotation += ws.early[body].rotation;
+    }
+    return motion;
+  };
+  const auto isDiverted = [&](int body, Real reach) {
+    const Vec3 displacement = totalOf(body).displacement;
+    return ws.problem.blocks[body].inverseMass > 0 &&
+           norm(ws.problem.blocks[body].displacement) > kFastPart * reach &&
+           norm(displacement - ws.stepMotion[body].displacement) > kFastPart * reach;
+  };
+  // Both lists are in order of pairs.
+  auto group = ws.groupShapes.begin();
+  for (const model::ShapePair& pair : ws.pairs) {
+    const std::pair<ObjectId, ObjectId> key{pair.shape1, pair.shape2};
+    while (group != ws.groupShapes.end() && *group < key) ++group;
+    if (group != ws.groupShapes.end() && *group == key) continue;  // the solver knows this one
+    const model::ModelShape& shape1 = model.shapes[pair.shape1];
+    const model::ModelShape& shape2 = model.shapes[pair.shape2];
+    const bool isDiverted1 = isDiverted(shape1.body, shape1.reach);
+    const bool isDiverted2 = isDiverted(shape2.body, shape2.reach);
+    if (!isDiverted1 && !isDiverted2) continue;
+    // From where the first leg, up to the impact, has ended.
+    const auto secondLeg = [&](ObjectId shape, int body) {
+      const model::StepMotion total = totalOf(body);
+      Motion path = pathOf(model, state, ws, shape, total.displacement, total.rotation);
+      if (!ws.impacts.empty() && ws.problem.blocks[body].inverseMass > 0) {
+        const model::EarlyMotion& early = ws.early[body];
+        path = pathOf(model, state, ws, shape, early.displacement, early.rotation);
+        path.start = path.at(1);
+        path.displacement = ws.problem.blocks[body].displacement;
+        path.rotationVector = ws.problem.blocks[body].rotation;
+      }
+      return path;
+    };
+    const ImpactResult impact = timeOfImpact(*shape1.shape, secondLeg(pair.shape1, shape1.body),
+                                             *shape2.shape, secondLeg(pair.shape2, shape2.body));
+    if (impact.status == ImpactStatus::Miss || impact.status == ImpactStatus::Overlapping) continue;
+    for (const auto& [body, isHeld] :
+         {std::pair{shape1.body, isDiverted1}, std::pair{shape2.body, isDiverted2}}) {
+      if (!isHeld) continue;
+      ws.problem.blocks[body].displacement = ws.problem.blocks[body].displacement * impact.s;
+      ws.problem.blocks[body].rotation = ws.problem.blocks[body].rotation * impact.s;
+    }
+  }
+}
+
+}  // namespace tangere::contact

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/workspace.hpp"
+
+namespace tangere::contact {
+
+/// Shapes apart: the point where they may come together within the step, if any, goes to `result`
+/// as a manifold of one point with minus the gap for depth, and its arms to `foreseen`.
+///
+/// A pair that moves by much of its size is asked for its first time of impact: it meets elsewhere
+/// than where it is nearest now. Such a point is resolved at its own time (impacts.hpp).
+void foreseePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                 const model::ShapePair& pair, const DistanceResult& nearest,
+                 CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen);
+
+/// How far apart the shapes of the pair may be and still meet within the step [m].
+[[nodiscard]] Real closingReach(const model::ModelData& model, const model::Workspace& ws,
+                                const model::ShapePair& pair);
+
+/// After the solve: a fast body that contacts sent another way than foreseen goes no farther than
+/// to the next thing on that way.
+void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws);
+
+}  // namespace tangere::contact

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/solve_contacts.hpp"
+
+#include <algorithm>
+
+namespace tangere::contact {
+
+namespace {
+
+/// Constant acceleration: moving by the mean velocity is exact.
+void moveFreely(solver::ImpulseBlock& block) {
+  const Real t = block.duration;
+  const Vec3 v = block.velocity + block.acceleration * t;
+  const Vec3 w = block.angularVelocity + block.angularAcceleration * t;
+  block.meanDisplacement = block.displacement = (block.velocity + v) * (Real(0.5) * t);
+  block.meanRotation = block.rotation = (block.angularVelocity + w) * (Real(0.5) * t);
+  block.velocity = v;
+  block.angularVelocity = w;
+}
+
+}  // namespace
+
+void solveContacts(const model::ModelData& model, model::Workspace& ws) {
+  solver::ImpulseProblem& problem = ws.problem;
+  ws.islands.build(problem.blocks, problem.groups);
+  const auto islands = ws.islands.islands();
+  const auto islandOfBlock = ws.islands.islandOfBlock();
+  for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
+    if (islandOfBlock[i] < 0 && problem.blocks[i].inverseMass > 0) moveFreely(problem.blocks[i]);
+  }
+  ws.reports.assign(islands.size(), {});
+  ws.solver.solve(problem, islands, model.options.impulse, model.options.dt, ws.pool.get(),
+                  ws.reports);
+
+  ws.report.numIslands = static_cast<int>(islands.size());
+  for (const solver::ImpulseReport& island : ws.reports) {
+    ws.report.iterations = std::max(ws.report.iterations, island.iterations);
+    ws.report.residual = std::max(ws.report.residual, island.residual);
+    if (island.converged) continue;
+    ws.report.status = ws.report.status | StepStatus::SolverNotConverged;
+    if (island.worstPoint < 0 || ws.report.body1 >= 0) continue;
+    ws.report.body1 = problem.points[island.worstPoint].block1;
+    ws.report.body2 = problem.points[island.worstPoint].block2;
+  }
+}
+
+}  // namespace tangere::contact

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dynamics/kinematics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tangere::dynamics {
+
+namespace {
+
+void growAlong(Aabb* box, const Vec3& displacement, Real margin);
+Real impactReach(const model::ModelData& model, const State& state);
+void findThrown(const model::ModelData& model, model::Workspace& ws);
+
+/// A body that moves farther than this many times its reach may knock others about.
+constexpr Real kBulletSizes = 2;
+
+/// How a body moves over the step when it touches nothing.
+model::StepMotion stepMotion(const model::ModelData& model, const model::Control& control,
+                             const State& state, std::size_t index, const Mat3& R_WB) {
+  const model::ModelBody& body = model.bodies[index];
+  if (body.type == BodyType::Fixed || state.isAsleep[index] != 0) return {};
+  const Real dt = model.options.dt;
+  model::StepMotion motion{state.velocity[index] * dt, state.angularVelocity[index] * dt};
+  if (body.type != BodyType::Dynamic) return motion;
+  motion.displacement +=
+      (model.options.gravity * body.gravityScale + control.force[index] * body.inverseMass) *
+      (dt * dt);
+  const Vec3& torque = control.torque[index];
+  if (!(torque == Vec3{}))
+    motion.rotation += R_WB * (body.inverseInertia * transposeTimes(R_WB, torque)) * (dt * dt);
+  return motion;
+}
+
+void poseBody(const model::ModelData& model, const model::Control& control, const State& state,
+              std::size_t index, model::Workspace& ws) {
+  const model::ModelBody& body = model.bodies[index];
+  Transform& X_WB = ws.bodyPose[index];
+  X_WB.rotation = rotationMatrix(state.orientation[index]);
+  X_WB.translation = state.center[index] - X_WB.rotation * body.mass.center;
+
+  const bool isMoving = body.type != BodyType::Fixed && state.isAsleep[index] == 0;
+  const model::StepMotion motion = stepMotion(model, control, state, index, X_WB.rotation);
+  ws.stepMotion[index] = motion;
+  const Real turn = norm(motion.rotation);
+  const Real length = norm(motion.displacement);
+  for (int s = body.firstShape; s < body.firstShape + body.numShapes; ++s) {
+    const model::ModelShape& shape = model.shapes[s];
+    ws.shapePose[s] = X_WB * shape.pose;
+    ws.sweptBox[s] = shape.shape->worldAabb(ws.shapePose[s]);
+    if (isMoving) {
+      // A bullet that is turned aside may go anywhere.
+      const Real aside = length > kBulletSizes * shape.reach ? length : 0;
+      growAlong(&ws.sweptBox[s], motion.displacement, turn * shape.reach + ws.impactReach + aside);
+    }
+  }
+}
+
+}  // namespace
+
+void computeKinematics(const model::ModelData& model, const model::Control& control,
+                       const State& state, model::Workspace& ws) {
+  ws.impactReach = impactReach(model, state);
+  const std::size_t numBodies = model.bodies.size();
+  ws.bodyPose.resize(numBodies);
+  ws.stepMotion.resize(numBodies);
+  ws.poseAge.resize(numBodies, 0);
+  ws.shapePose.resize(model.shapes.size());
+  ws.sweptBox.resize(model.shapes.size());
+  constexpr std::int64_t kGrain = 64;
+  core::parallelFor(
+      ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
+      [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+          const bool isStill = model.bodies[i].type == BodyType::Fixed || state.isAsleep[i] != 0;
+          if (isStill && ws.poseAge[i] > 0) {
+            ws.poseAge[i] = 2;
+            continue;
+          }
+          poseBody(model, control, state, i, ws);
+          ws.poseAge[i] = isStill ? 1 : 0;
+        }
+      });
+  findThrown(model, ws);
+}
+
+namespace {
+
+/// A body at rest may be hit, and hit the next, all within one step: no one leaves an impact faster
+/// than twice the fastest came.
+Real impactReach(const model::ModelData& model, const State& state) {
+  if (!model.hasRestitution) return 0;
+  Real fastest = 0;
+  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+    if (state.isAsleep[i] == 0) fastest = std::max(fastest, squaredNorm(state.velocity[i]));
+  }
+  const Real speed = std::sqrt(fastest);
+  return speed > model.options.restitutionThreshold ? 2 * speed * model.options.dt : 0;
+}
+
+/// What a bullet may hit is thrown within the same step, and may hit the next.
+void findThrown(const model::ModelData& model, model::Workspace& ws) {
+  ws.throwReach.clear();
+  std::vector<std::pair<Aabb, Real>> bullets;  // where they may hit, how far they throw
+  for (const model::ModelShape& shape : model.shapes) {
+    const Real length = norm(ws.stepMotion[shape.body].displacement);
+    if (shape.reach > 0 && length > kBulletSizes * shape.reach)
+      bullets.emplace_back(ws.sweptBox[&shape - model.shapes.data()], 2 * length);
+  }
+  if (bullets.empty()) return;
+  ws.throwReach.assign(model.bodies.size(), 0);
+  for (std::size_t k = 0; k < bullets.size(); ++k) {
+    const auto [box, reach] = bullets[k];
+    for (std::size_t s = 0; s < model.shapes.size(); ++s) {
+      const auto body = static_cast<std::size_t>(model.shapes[s].body);
+      if (model.bodies[body].type != BodyType::Dynamic || ws.throwReach[body] > 0 ||
+          reach < 2 * norm(ws.stepMotion[body].displacement) || !box.overlaps(ws.sweptBox[s]) ||
+          norm(ws.stepMotion[body].displacement) > kBulletSizes * model.shapes[s].reach) {
+        continue;
+      }
+      ws.throwReach[body] = reach;
+      ws.poseAge[body] = 0;  // its box is for this step only
+      for (int t = model.bodies[body].firstShape;
+           t < model.bodies[body].firstShape + model.bodies[body].numShapes; ++t) {
+        ws.sweptBox[t].expand(reach);
+        bullets.emplace_back(ws.sweptBox[t], reach);
+      }
+    }
+  }
+}
+
+void growAlong(Aabb* box, const Vec3& displacement, Real margin) {
+  box->lower +=
+      Vec3{std::min<Real>(displacement.x, 0) - margin, std::min<Real>(displacement.y, 0) - margin,
+           std::min<Real>(displacement.z, 0) - margin};
+  box->upper +=
+      Vec3{std::max<Real>(displacement.x, 0) + margin, std::max<Real>(displacement.y, 0) + margin,
+           std::max<Real>(displacement.z, 0) + margin};
+}
+
+}  // namespace
+
+}  // namespace tangere::dynamics

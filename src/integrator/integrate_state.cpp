@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "integrator/integrate_state.hpp"
+
+#include "dynamics/kernels/free_rotation.hpp"
+#include "dynamics/kinetic_energy.hpp"
+#include "math/transform.hpp"
+
+namespace tangere::integrator {
+
+namespace {
+
+model::BodyMotion moveBody(const model::ModelData& model, const State& state,
+                           const model::Workspace& ws, std::size_t index);
+
+bool isFinite(const model::BodyMotion& motion) {
+  return math::isFinite(motion.center) && math::isFinite(motion.orientation) &&
+         math::isFinite(motion.velocity) && math::isFinite(motion.angularVelocity);
+}
+
+}  // namespace
+
+int integrateState(const model::ModelData& model, State& state, model::Workspace& ws) {
+  const std::size_t numBodies = model.bodies.size();
+  ws.next.resize(numBodies);
+  constexpr std::int64_t kGrain = 64;
+  core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (auto i = static_cast<std::size_t>(begin);
+                           i < static_cast<std::size_t>(end); ++i) {
+                        ws.next[i] = moveBody(model, state, ws, i);
+                      }
+                    });
+  for (std::size_t i = 0; i < numBodies; ++i) {
+    if (!isFinite(ws.next[i])) return static_cast<int>(i);
+  }
+  for (std::size_t i = 0; i < numBodies; ++i) {
+    const model::BodyMotion& next = ws.next[i];
+    state.center[i] = next.center;
+    state.orientation[i] = next.orientation;
+    state.velocity[i] = next.velocity;
+    state.angularVelocity[i] = next.angularVelocity;
+    ws.ledger.gyroscopic += next.gyroscopicWork;
+    ws.ledger.correction += next.correctionWork;
+  }
+  state.time += model.options.dt;
+  ++state.step;
+  return -1;
+}
+
+namespace {
+
+bool isIsotropic(const Mat3& inertia) {
+  return inertia(0, 0) == inertia(1, 1) && inertia(1, 1) == inertia(2, 2) && inertia(0, 1) == 0 &&
+         inertia(0, 2) == 0 && inertia(1, 2) == 0;
+}
+
+model::BodyMotion moveBody(const model::ModelData& model, const State& state,
+                           const model::Workspace& ws, std::size_t index) {
+  const model::ModelBody& body = model.bodies[index];
+  model::BodyMotion out{.center = state.center[index],
+                        .orientation = state.orientation[index],
+                        .velocity = state.velocity[index],
+                        .angularVelocity = state.angularVelocity[index]};
+  if (body.type == BodyType::Fixed || state.isAsleep[index] != 0) return out;
+
+  const Real dt = model.options.dt;
+  if (body.type == BodyType::Kinematic) {
+    out.center += out.velocity * dt;
+    out.orientation = math::normalized(math::quatExp(out.angularVelocity * dt) * out.orientation);
+    return out;
+  }
+
+  const solver::ImpulseBlock& block = ws.problem.blocks[index];
+  Vec3 displacement = block.displacement;
+  Vec3 rotation = block.rotation;
+  if (!ws.impacts.empty()) {
+    displacement += ws.early[index].displacement;
+    rotation += ws.early[index].rotation;
+  }
+  out.center += displacement + block.pushDisplacement;
+  out.velocity = block.velocity;
+
+  // The velocity turns as that of a free body; the orientation turns by the mean rate, which is the
+  // same unless contacts changed it on the way.
+  const bool isRound = isIsotropic(body.mass.inertia);
+  using Rotation = kernel::RotationState<Real>;
+  const Rotation from{.orientation = state.orientation[index],
+                      .angularVelocity = block.angularVelocity};
+  const Rotation turned =
+      kernel::freeRotation(body.mass.inertia, body.inverseInertia, isRound, from, dt);
+  out.orientation = turned.orientation;
+  const Vec3 meanRate = rotation / dt;
+  if (!(rotation == block.angularVelocity * dt)) {
+    const Rotation mean{.orientation = from.orientation, .angularVelocity = meanRate};
+    out.orientation =
+        kernel::freeRotation(body.mass.inertia, body.inverseInertia, isRound, mean, dt).orientation;
+  }
+  out.angularVelocity = turned.angularVelocity;
+  // The energy is that of the orientation now: turning by another rate than the momentum's own, and
+  // the push out of an overlap, change the inertia seen by it.
+  const auto rotational = [&](const Quat& orientation, const Vec3& w) {
+    const Vec3 w_B = math::rotate(math::conjugate(orientation), w);
+    return Real(0.5) * dot(w_B, body.mass.inertia * w_B);
+  };
+  if (!isRound) {
+    out.gyroscopicWork = rotational(out.orientation, out.angularVelocity) -
+                         rotational(from.orientation, from.angularVelocity);
+  }
+  if (!(block.pushRotation == Vec3{})) {
+    const Quat before = out.orientation;
+    out.orientation = math::normalized(math::quatExp(block.pushRotation) * out.orientation);
+    if (!isRound) {
+      out.correctionWork = rotational(out.orientation, out.angularVelocity) -
+                           rotational(before, out.angularVelocity);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+}  // namespace tangere::integrator

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks what a user gives, completes it (mass from shapes, material pairs) and lays it out.
+#include <tangere/error.hpp>
+#include <tangere/model.hpp>
+
+#include "core/assert.hpp"
+#include "core/stable_hash.hpp"
+#include "core/stable_sort.hpp"
+#include "geometry/mass_properties.hpp"
+#include "math/symmetric_eigen.hpp"
+#include "math/transform.hpp"
+#include "model/model_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tangere {
+
+namespace {
+
+constexpr const char* kDefaultMaterial = "default";
+/// Poses come from files with rounded digits: this far from a rotation is still taken for one.
+constexpr Real kRotationTolerance = 1e-6;
+
+void requireMaterial(const Material& material);
+void requireOptions(const SimulationOptions& options);
+void requireMass(const MassProperties& mass, const std::string& body);
+std::vector<BodyShape> withoutCompounds(const std::vector<BodyShape>& shapes);
+MassProperties massOfShapes(const Body& body, const std::vector<Material>& materials);
+Mat3 inverseOf(const Mat3& inertia);
+Real reachOf(const Shape& shape, const Transform& pose, const Vec3& from);
+std::uint64_t hashOf(const model::ModelData& data);
+[[noreturn]] void reject(const std::string& message) { throw InvalidInput(message); }
+
+}  // namespace
+
+struct ModelBuilder::Impl {
+  SimulationOptions options;
+  std::vector<Material> materials;
+  std::vector<MaterialPair> pairs;
+  std::vector<Body> bodies;
+  std::vector<std::pair<std::string, std::string>> excluded;
+
+  [[nodiscard]] std::vector<Material> sortedMaterials() const;
+  [[nodiscard]] std::vector<std::string> bodyNames() const;
+  void addBodyTo(model::ModelData& data, const Body& body) const;
+  void fillPairTable(model::ModelData& data) const;
+  void fillExcluded(model::ModelData& data) const;
+};
+
+ModelBuilder::ModelBuilder() : impl_(std::make_unique<Impl>()) {}
+ModelBuilder::~ModelBuilder() = default;
+ModelBuilder::ModelBuilder(ModelBuilder&&) noexcept = default;
+ModelBuilder& ModelBuilder::operator=(ModelBuilder&&) noexcept = default;
+
+void ModelBuilder::setOptions(const SimulationOptions& options) {
+  requireOptions(options);
+  impl_->options = options;
+}
+
+const SimulationOptions& ModelBuilder::options() const { return impl_->options; }
+
+void ModelBuilder::addMaterial(const Material& material) {
+  requireMaterial(material);
+  for (const Material& other : impl_->materials) {
+    if (other.name == material.name) reject("material '" + material.name + "' exists already");
+  }
+  impl_->materials.push_back(material);
+}
+
+void ModelBuilder::addPair(const MaterialPair& pair) {
+  const Material checked{.name = pair.material1 + "/" + pair.material2,
+                         .friction = pair.friction.value_or(0),
+                         .restitution = pair.restitution.value_or(0),
+                         .torsionalFriction = pair.torsionalFriction.value_or(0),
+                         .rollingFriction = pair.rollingFriction.value_or(0)};
+  requireMaterial(checked);
+  for (const MaterialPair& other : impl_->pairs) {
+    const bool isSame = other.material1 == pair.material1 && other.material2 == pair.material2;
+    const bool isSwapped = other.material1 == pair.material2 && other.material2 == pair.material1;
+    if (isSame || isSwapped) {
+      reject("pair of materials '" + pair.material1 + "' and '" + pair.material2 +
+             "' exists already");
+    }
+  }
+  impl_->pairs.push_back(pair);
+}
+
+void ModelBuilder::addBody(const Body& body) {
+  TANGERE_REQUIRE(!body.name.empty(), "a body needs a name");
+  const std::string who = "body '" + body.name + "': ";
+  if (!math::isRigid(body.pose, kRotationTolerance))
+    reject(who + "pose must be finite and its rotation a rotation");
+  if (!math::isFinite(body.linearVelocity) || !math::isFinite(body.angularVelocity))
+    reject(who + "velocity must be finite [m/s, rad/s]");
+  if (!(body.linearDamping >= 0 && body.angularDamping >= 0 &&
+        math::isFinite(body.linearDamping + body.angularDamping)))
+    reject(who + "damping must be finite and not negative [1/s]");
+  if (!math::isFinite(body.gravityScale)) reject(who + "gravity scale must be finite");
+  for (const BodyShape& shape : body.shapes) {
+    if (shape.shape == nullptr) reject(who + "a shape is missing");
+    if (!math::isRigid(shape.pose, kRotationTolerance))
+      reject(who + "the pose of a shape must be finite and its rotation a rotation");
+    const ShapeType type = shape.shape->type();
+    const bool isSurface = type == ShapeType::Plane || type == ShapeType::HeightField;
+    if (isSurface && body.type == BodyType::Dynamic)
+      reject(who + "a " + std::string(shapeTypeName(type)) + " belongs to a fixed body");
+  }
+  if (body.massProperties) requireMass(*body.massProperties, body.name);
+  if (body.type == BodyType::Fixed &&
+      !(body.linearVelocity == Vec3{} && body.angularVelocity == Vec3{}))
+    reject(who + "a fixed body has no velocity; use a kinematic one");
+  impl_->bodies.push_back(body);
+}
+
+void ModelBuilder::excludePair(std::string_view body1, std::string_view body2) {
+  if (body1 == body2) reject("a body never touches itself: '" + std::string(body1) + "'");
+  impl_->excluded.emplace_back(body1, body2);
+}
+
+Model ModelBuilder::build() const {
+  auto data = std::make_shared<model::ModelData>();
+  data->options = impl_->options;
+  data->materials = impl_->sortedMaterials();
+
+  std::vector<const Body*> sorted;
+  for (const Body& body : impl_->bodies) sorted.push_back(&body);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Body* a, const Body* b) { return a->name < b->name; });
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i]->name == sorted[i - 1]->name)
+      reject("two bodies are called '" + sorted[i]->name + "'");
+  }
+  std::size_t numShapes = 0;
+  for (const Body* body : sorted) numShapes += body->shapes.size();
+  data->bodies.reserve(sorted.size());
+  data->shapes.reserve(numShapes);
+  for (const Body* body : sorted) impl_->addBodyTo(*data, *body);
+  impl_->fillPairTable(*data);
+  impl_->fillExcluded(*data);
+  data->hash = hashOf(*data);
+  return Model(std::move(data));
+}
+
+Model Model::withOptions(const SimulationOptions& options) const {
+  requireOptions(options);
+  auto data = std::make_shared<model::ModelData>(*data_);
+  data->options = options;
+  data->hash = hashOf(*data);
+  return Model(std::move(data));
+}
+
+std::vector<Material> ModelBuilder::Impl::sortedMaterials() const {
+  std::vector<Material> sorted = materials;
+  const auto isDefault = [](const Material& m) { return m.name == kDefaultMaterial; };
+  if (std::none_of(sorted.begin(), sorted.end(), isDefault))
+    sorted.push_back({.name = kDefaultMaterial});
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Material& a, const Material& b) { return a.name < b.name; });
+  return sorted;
+}
+
+std::vector<std::string> ModelBuilder::Impl::bodyNames() const {
+  std::vector<std::string> names;
+  for (const Body& body : bodies) names.push_back(body.name);
+  return names;
+}
+
+namespace {
+
+int findMaterial(const std::vector<Material>& materials, const std::string& name,
+                 const std::string& who) {
+  const std::string wanted = name.empty() ? kDefaultMaterial : name;
+  for (std::size_t i = 0; i < materials.size(); ++i) {
+    if (materials[i].name == wanted) return static_cast<int>(i);
+  }
+  std::vector<std::string> known;
+  for (const Material& material : materials) known.push_back(material.name);
+  reject(who + "no material is called '" + wanted + "'" + nearNames(wanted, known));
+}
+
+}  // namespace
+
+void ModelBuilder::Impl::addBodyTo(model::ModelData& data, const Body& body) const {
+  const std::string who = "body '" + body.name + "': ";
+  const int index = static_cast<int>(data.bodies.size());
+  model::ModelBody out{.name = body.name,
+                       .type = body.type,
+                       .startPose = body.pose,
+                       .startVelocity = body.linearVelocity,
+                       .startAngularVelocity = body.angularVelocity,
+                       .linearDamping = body.linearDamping,
+                       .angularDamping = body.angularDamping,
+                       .gravityScale = body.gravityScale,
+                       .firstShape = static_cast<int>(data.shapes.size())};
+  if (body.type == BodyType::Dynamic) {
+    for (const BodyShape& shape : body.shapes)  // before the mass, which needs their density
+      (void)findMaterial(data.materials, shape.material, who);
+    out.mass = body.massProperties ? *body.massProperties : massOfShapes(body, data.materials);
+    requireMass(out.mass, body.name);
+    out.inverseMass = 1 / out.mass.mass;
+    out.inverseInertia = inverseOf(out.mass.inertia);
+  }
+  for (const BodyShape& shape : withoutCompounds(body.shapes)) {
+    const ShapeType type = shape.shape->type();
+    data.shapes.push_back({.body = index,
+                           .shape = shape.shape,
+                           .pose = shape.pose,
+                           .material = findMaterial(data.materials, shape.material, who),
+                           .group = shape.group,
+                           .mask = shape.mask,
+                           .reach = reachOf(*shape.shape, shape.pose, out.mass.center),
+                           .isFlatFaced = type == ShapeType::Box || type == ShapeType::Convex ||
+                                          type == ShapeType::Plane || type == ShapeType::Mesh ||
+                                          type == ShapeType::HeightField,
+                           .mayWarmStart = type == ShapeType::Box || type == ShapeType::Convex});
+  }
+  out.numShapes = static_cast<int>(data.shapes.size()) - out.firstShape;
+  data.bodies.push_back(std::move(out));
+}
+
+void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
+  const std::size_t n = data.materials.size();
+  data.materialPairs.resize(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const Material& a = data.materials[i];
+      const Material& b = data.materials[j];
+      data.materialPairs[i * n + j] = {
+          .friction = std::sqrt(a.friction * b.friction),
+          .restitution = std::sqrt(a.restitution * b.restitution),
+          .torsionalFriction = std::sqrt(a.torsionalFriction * b.torsionalFriction),
+          .rollingFriction = std::sqrt(a.rollingFriction * b.rollingFriction)};
+    }
+  }
+  for (const MaterialPair& pair : pairs) {
+    const std::string who = "pair of materials: ";
+    const auto i = static_cast<std::size_t>(findMaterial(data.materials, pair.material1, who));
+    const auto j = static_cast<std::size_t>(findMaterial(data.materials, pair.material2, who));
+    model::ContactMaterial combined = data.materialPairs[i * n + j];
+    combined.friction = pair.friction.value_or(combined.friction);
+    combined.restitution = pair.restitution.value_or(combined.restitution);
+    combined.torsionalFriction = pair.torsionalFriction.value_or(combined.torsionalFriction);
+    combined.rollingFriction = pair.rollingFriction.value_or(combined.rollingFriction);
+    data.materialPairs[i * n + j] = data.materialPairs[j * n + i] = combined;
+  }
+  for (const model::ContactMaterial& pair : data.materialPairs)
+    data.hasRestitution = data.hasRestitution || pair.restitution > 0;
+}
+
+void ModelBuilder::Impl::fillExcluded(model::ModelData& data) const {
+  const auto indexOf = [&](const std::string& name) {
+    const auto found = std::lower_bound(
+        data.bodies.begin(), data.bodies.end(), name,
+        [](const model::ModelBody& b, const std::string& wanted) { return b.name < wanted; });
+    if (found == data.bodies.end() || found->name != name) {
+      reject("excluded pair: no body is called '" + name + "'" + nearNames(name, bodyNames()));
+    }
+    return static_cast<int>(found - data.bodies.begin());
+  };
+  for (const auto& [name1, name2] : excluded) {
+    const int i = indexOf(name1), j = indexOf(name2);
+    data.excludedBodies.emplace_back(std::min(i, j), std::max(i, j));
+  }
+  std::stable_sort(data.excludedBodies.begin(), data.excludedBodies.end());
+}
+
+namespace {
+
+void requireMaterial(const Material& material) {
+  const std::string who = "material '" + material.name + "': ";
+  if (material.name.empty()) reject("a material needs a name");
+  if (!(material.density > 0 && material.density <= 1e12))
+    reject(who + "density must be positive and at most 1e12 [kg/m^3]");
+  if (!(material.friction >= 0 && material.friction <= 1000))
+    reject(who + "friction must be between 0 and 1000");
+  if (!(material.restitution >= 0 && material.restitution <= 1))
+    reject(who + "restitution must be between 0 and 1");
+  if (!(material.torsionalFriction >= 0 && material.torsionalFriction <= 1e6))
+    reject(who + "torsional friction must be between 0 and 1e6 [m]");
+  if (!(material.rollingFriction >= 0 && material.rollingFriction <= 1e6))
+    reject(who + "rolling friction must be between 0 and 1e6 [m]");
+}
+
+void requireOptions(const SimulationOptions& options) {
+  const ImpulseOptions& impulse = options.impulse;
+  TANGERE_REQUIRE(options.dt > 0 && options.dt <= 1e3, "dt must be positive and at most 1000 [s]",
+                  options.dt);
+  TANGERE_REQUIRE(math::isFinite(options.gravity), "gravity must be finite [m/s^2]");
+  TANGERE_REQUIRE(options.restitutionThreshold >= 0 && math::isFinite(options.restitutionThreshold),
+                  "restitution threshold must be finite and not negative [m/s]",
+                  options.restitutionThreshold);
+  TANGERE_REQUIRE(options.maxImpactsPerStep >= 0, "impacts per step must not be negative",
+                  options.maxImpactsPerStep);
+  TANGERE_REQUIRE(impulse.numSubsteps >= 1 && impulse.numSubsteps <= 10000,
+                  "sub-steps must be between 1 and 10000", impulse.numSubsteps);
+  TANGERE_REQUIRE(impulse.numSweeps >= 1 && impulse.numSweeps <= 1000000,
+                  "sweeps must be between 1 and 1e6", impulse.numSweeps);
+  TANGERE_REQUIRE(impulse.numProjections >= 0 && impulse.numProjections <= 1000,
+                  "projections must be between 0 and 1000", impulse.numProjections);
+  TANGERE_REQUIRE(impulse.numProjectionSteps >= 1 && impulse.numProjectionSteps <= 100000,
+                  "projection steps must be between 1 and 100000", impulse.numProjectionSteps);
+  TANGERE_REQUIRE(impulse.numCorrectionSweeps >= 1 && impulse.numCorrectionSweeps <= 1000000,
+                  "correction sweeps must be between 1 and 1e6", impulse.numCorrectionSweeps);
+  TANGERE_REQUIRE(impulse.maxExactPoints >= 0 && impulse.maxExactPoints <= 1000,
+                  "points of an exact island must be between 0 and 1000", impulse.maxExactPoints);
+  TANGERE_REQUIRE(impulse.tolerance > 0 && impulse.tolerance <= 1,
+                  "solver tolerance must be positive and at most 1 [m/s]", impulse.tolerance);
+  TANGERE_REQUIRE(impulse.correctionRate >= 0 && impulse.correctionRate <= 1,
+                  "correction rate must be between 0 and 1", impulse.correctionRate);
+  TANGERE_REQUIRE(impulse.slop >= 0 && math::isFinite(impulse.slop),
+                  "slop must be finite and not negative [m]", impulse.slop);
+  TANGERE_REQUIRE(impulse.maxCorrectionSpeed > 0 && math::isFinite(impulse.maxCorrectionSpeed),
+                  "correction speed must be positive and finite [m/s]", impulse.maxCorrectionSpeed);
+  TANGERE_REQUIRE(options.sleep.linearSpeed >= 0 && options.sleep.angularSpeed >= 0 &&
+                      options.sleep.duration >= 0,
+                  "sleep limits must not be negative", options.sleep.linearSpeed,
+                  options.sleep.angularSpeed, options.sleep.duration);
+}
+
+void requireMass(const MassProperties& mass, const std::string& body) {
+  const std::string who = "body '" + body + "': ";
+  if (!(mass.mass > 0 && mass.mass <= 1e150)) reject(who + "mass must be positive [kg]");
+  if (!math::isFinite(mass.center)) reject(who + "centre of mass must be finite [m]");
+  Real matrix[3][3];
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      matrix[i][j] = mass.inertia(i, j);
+      if (!math::isFinite(matrix[i][j])) reject(who + "inertia must be finite [kg m^2]");
+      if (!(std::fabs(mass.inertia(i, j) - mass.inertia(j, i)) <=
+            1e-9 * (std::fabs(mass.inertia(i, i)) + std::fabs(mass.inertia(j, j)))))
+        reject(who + "inertia must be symmetric");
+    }
+  }
+  const auto principal = math::symmetricEigen(matrix);
+  if (!(principal.values[0] > 0)) reject(who + "inertia must be positive definite");
+  if (!(principal.values[2] <= (principal.values[0] + principal.values[1]) * (1 + 1e-9)))
+    reject(who +
+           "inertia breaks the triangle rule: no solid has principal moments with one above "
+           "the sum of the others");
+}
+
+/// Every child of a compound becomes a shape of its own, so that each keeps its own contact patch.
+std::vector<BodyShape> withoutCompounds(const std::vector<BodyShape>& shapes) {
+  std::vector<BodyShape> out;
+  for (const BodyShape& shape : shapes) {
+    if (shape.shape->type() != ShapeType::Compound) {
+      out.push_back(shape);
+      continue;
+    }
+    for (const Compound::Child& child : static_cast<const Compound&>(*shape.shape).children()) {
+      BodyShape part = shape;
+      part.shape = child.shape;
+      part.pose = shape.pose * child.pose;
+      out.push_back(std::move(part));
+    }
+  }
+  return out;
+}
+
+MassProperties massOfShapes(const Body& body, const std::vector<Material>& materials) {
+  const std::string who = "body '" + body.name + "': ";
+  if (body.shapes.empty()) reject(who + "a dynamic body needs a mass or shapes to take it from");
+  std::vector<MassProperties> parts;
+  for (const BodyShape& shape : body.shapes) {
+    const int material = findMaterial(materials, shape.material, who);
+    try {
+      parts.push_back(geometry::transformed(
+          shape.shape->massProperties(materials[static_cast<std::size_t>(material)].density),
+          shape.pose));
+    } catch (const InvalidInput& error) {
+      reject(who + "no mass can be taken from a shape: " + error.what());
+    }
+  }
+  return geometry::sum(parts);
+}
+
+Mat3 inverseOf(const Mat3& inertia) {
+  // By the principal axes: symmetric to the last bit and as accurate as the data.
+  Real matrix[3][3];
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) matrix[i][j] = inertia(i, j);
+  }
+  const auto principal = math::symmetricEigen(matrix);
+  Mat3 out{};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      Real sum = 0;
+      for (int k = 0; k < 3; ++k)
+        sum += principal.vectors[i][k] * principal.vectors[j][k] / principal.values[k];
+      out(i, j) = sum;
+    }
+  }
+  return out;
+}
+
+Real reachOf(const Shape& shape, const Transform& pose, const Vec3& from) {
+  const Aabb& box = shape.localAabb();
+  if (!math::isFinite(box.lower) || !math::isFinite(box.upper)) return 0;  // a plane does not move
+  Real farthest = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    const Vec3 p{(corner & 1) != 0 ? box.upper.x : box.lower.x,
+                 (corner & 2) != 0 ? box.upper.y : box.lower.y,
+                 (corner & 4) != 0 ? box.upper.z : box.lower.z};
+    farthest = std::max(farthest, norm(pose * p - from));
+  }
+  return farthest;
+}
+
+void addTo(core::StableHash& hash, const SimulationOptions& options) {
+  hash.add(options.dt);
+  hash.add(options.gravity);
+  hash.add(options.impulse.maxExactPoints);
+  hash.add(options.impulse.numSubsteps);
+  hash.add(options.impulse.numSweeps);
+  hash.add(options.impulse.numProjections);
+  hash.add(options.impulse.numProjectionSteps);
+  hash.add(options.impulse.tolerance);
+  hash.add(options.impulse.correction);
+  hash.add(options.impulse.correctionRate);
+  hash.add(options.impulse.slop);
+  hash.add(options.impulse.maxCorrectionSpeed);
+  hash.add(options.impulse.numCorrectionSweeps);
+  hash.add(options.patchCache.enabled);
+  hash.add(options.patchCache.maxPointsPerPair);
+  hash.add(options.patchCache.maxPairs);
+  hash.add(options.patchCache.maxSeparationFrames);
+  hash.add(options.patchCache.positionThreshold);
+  hash.add(options.patchCache.normalThreshold);
+  hash.add(options.patchCache.depthEpsilon);
+  hash.add(options.patchCache.separationThreshold);
+  hash.add(options.patchCache.warmStartRadius);
+  hash.add(options.patchCache.allowNegativeDepth);
+  hash.add(options.sleep.enabled);
+  hash.add(options.sleep.linearSpeed);
+  hash.add(options.sleep.angularSpeed);
+  hash.add(options.sleep.duration);
+  hash.add(options.restitutionThreshold);
+  hash.add(options.maxImpactsPerStep);
+}
+
+/// Two shapes of one type with equal boxes, supports and distances at a few points are taken for
+/// the same: a checkpoint of one model is then accepted by the other.
+void addTo(core::StableHash& hash, const Shape& shape) {
+  hash.add(shape.type());
+  const Aabb& box = shape.localAabb();
+  if (shape.type() == ShapeType::Plane) return;
+  hash.add(box);
+  const Vec3 size = box.upper - box.lower;
+  constexpr Real kProbes[4][3] = {
+      {0.3, 0.2, 0.9}, {-0.7, 0.4, 0.1}, {0.5, -0.6, -0.2}, {1.1, 1.3, 0.7}};
+  for (const auto& probe : kProbes) {
+    hash.add(shape.support({probe[0], probe[1], probe[2]}));
+    const Vec3 point{box.lower.x + probe[0] * size.x, box.lower.y + probe[1] * size.y,
+                     box.lower.z + probe[2] * size.z};
+    hash.add(shape.signedDistance(point).distance);
+  }
+}
+
+std::uint64_t hashOf(const model::ModelData& data) {
+  core::StableHash hash;
+  addTo(hash, data.options);
+  hash.add(data.bodies.size());
+  for (const model::ModelBody& body : data.bodies) {
+    hash.add(std::string_view(body.name));
+    hash.add(body.type);
+    hash.add(body.mass.mass);
+    hash.add(body.mass.center);
+    hash.add(body.mass.inertia);
+    hash.add(body.startPose);
+    hash.add(body.startVelocity);
+    hash.add(body.startAngularVelocity);
+    hash.add(body.linearDamping);
+    hash.add(body.angularDamping);
+    hash.add(body.gravityScale);
+    hash.add(body.numShapes);
+  }
+  for (const model::ModelShape& shape : data.shapes) {
+    addTo(hash, *shape.shape);
+    hash.add(shape.pose);
+    hash.add(shape.material);
+    hash.add(shape.group);
+    hash.add(shape.mask);
+  }
+  for (const model::ContactMaterial& pair : data.materialPairs) {
+    hash.add(pair.friction);
+    hash.add(pair.restitution);
+    hash.add(pair.torsionalFriction);
+    hash.add(pair.rollingFriction);
+  }
+  for (const auto& [body1, body2] : data.excludedBodies) {
+    hash.add(body1);
+    hash.add(body2);
+  }
+  return hash.value();
+}
+
+}  // namespace
+
+}  // namespace tangere

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the phases of a step hand to each other. Nothing here decides a result of the next step: it
+// is rebuilt from the Model and the State, or is a hint (broad phase tree, pair caches) that
+// changes the time and not the bits. The vectors keep their memory.
+#pragma once
+
+#include <tangere/broad_phase.hpp>
+#include <tangere/collision.hpp>
+#include <tangere/simulator.hpp>
+
+#include "core/parallel_for.hpp"
+#include "model/model_data.hpp"
+#include "solver/impulse_problem.hpp"
+#include "solver/impulse_solver.hpp"
+#include "solver/islands.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tangere::model {
+
+/// What the caller puts in for one step.
+struct Control {
+  std::vector<Vec3> force;   ///< at the centre of mass, world [N]
+  std::vector<Vec3> torque;  ///< world [N m]
+};
+
+/// A pair of shapes to be tested.
+struct ShapePair {
+  ObjectId shape1 = 0, shape2 = 0;
+  Vec3 lastNormal{};  ///< of its patch; zero when it has none
+  PairCache hint{};   ///< of its last query
+};
+
+/// Motion of a body over the step when it touches nothing: of its centre, and axis times angle.
+struct StepMotion {
+  Vec3 displacement{};
+  Vec3 rotation{};
+};
+
+/// A manifold of shapes that are still apart: the arms of a point are not to one place, as the
+/// bodies have yet to come together.
+struct ForeseenManifold {
+  int manifold = 0;
+  Vec3 r1[ContactManifold::kMaxPoints]{};  ///< from the centres, when they meet
+  Vec3 r2[ContactManifold::kMaxPoints]{};
+  bool isFast = false;
+};
+
+/// What one body did before its share of the contact problem begins: it was in an impact.
+struct EarlyMotion {
+  Real time = 0;  ///< [s] of the step used up
+  Vec3 displacement{};
+  Vec3 rotation{};
+};
+
+/// The state of one body after the step, before it is taken over.
+struct BodyMotion {
+  Vec3 center{};
+  Quat orientation{};
+  Vec3 velocity{};
+  Vec3 angularVelocity{};
+  Real gyroscopicWork = 0, correctionWork = 0;  ///< changes of kinetic energy [J]
+};
+
+/// What impacts did at one point, besides the contact problem.
+struct ImpactImpulse {
+  Real normal = 0;  ///< [N s]
+  Vec3 tangent{};
+  Real normalWork = 0, frictionWork = 0;  ///< [J]
+};
+
+struct Workspace {
+  explicit Workspace(int numThreads) : pool(std::make_unique<core::ThreadPool>(numThreads)) {}
+
+  std::unique_ptr<core::ThreadPool> pool;
+
+  // computeKinematics
+  std::vector<Transform> bodyPose;     ///< X_WB
+  std::vector<Transform> shapePose;    ///< X_WS
+  std::vector<Aabb> sweptBox;          ///< of each shape over the step
+  std::vector<StepMotion> stepMotion;  ///< of each body
+  std::vector<Real> throwReach;  ///< of each body: how far one that moves by more than its size may
+                                 ///< knock it within the step; empty when there is none
+  Real impactReach = 0;  ///< how far an impact may throw any body within the step; 0: none bounces
+  /// 0: posed in every step; 1: posed in this step and not moving; 2: not moved since an earlier
+  /// one
+  std::vector<std::uint8_t> poseAge;
+
+  // computeFreeMotion
+  solver::ImpulseProblem problem;  ///< blocks are bodies
+
+  // findContacts
+  BvhBroadPhase broadPhase;
+  bool isBroadPhaseFilled = false;
+  std::vector<ObjectPair> pairKeys;
+  std::vector<ShapePair> pairs, lastPairs;  ///< sorted
+  std::vector<CollisionResult> chunkResults;
+  std::vector<std::vector<ForeseenManifold>> chunkForeseen;
+  std::vector<ForeseenManifold> foreseen;  ///< in order of manifolds
+  std::vector<ContactManifold> manifolds;  ///< sorted by shapes
+
+  // buildContactProblem
+  std::vector<EmittedContact> pointSource;  ///< where each point of the problem comes from
+  std::vector<std::pair<ObjectId, ObjectId>> groupShapes;  ///< of each group
+  std::vector<int> fastGroups;  ///< ascending: those with a point of a fast pair
+
+  // resolveImpacts
+  std::vector<EarlyMotion> early;      ///< of each body
+  std::vector<ImpactImpulse> impacts;  ///< of each point; empty without impacts
+
+  // solveContacts
+  solver::Islands islands;
+  solver::ImpulseSolver solver;
+  std::vector<solver::ImpulseReport> reports;
+
+  // integrateState
+  std::vector<BodyMotion> next;
+
+  StepReport report;
+  EnergyLedger ledger;
+  Real energyBefore = 0;         ///< kinetic and potential at the start of the step [J]
+  Real energyScale = 0;          ///< sum of the magnitudes: what rounding is measured against
+  bool isLedgerCurrent = false;  ///< the two above are those of the state as it is
+  std::vector<ContactForce> contacts;
+  bool areContactsListed = false;
+};
+
+}  // namespace tangere::model

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tangere/simulator.hpp>
+
+#include "contact/contact_forces.hpp"
+#include "core/assert.hpp"
+#include "core/fpu_guard.hpp"
+#include "math/quat.hpp"
+#include "math/transform.hpp"
+#include "sim/step.hpp"
+
+#include <new>
+
+namespace tangere {
+
+struct Simulator::Impl {
+  Impl(Model m, int numThreads) : model(std::move(m)), state(model), ws(numThreads) {
+    control.force.assign(model.data().bodies.size(), {});
+    control.torque.assign(model.data().bodies.size(), {});
+  }
+
+  void wake(int body) {
+    ws.isLedgerCurrent = false;
+    state.isAsleep[body] = 0;
+    state.stillTime[body] = 0;
+  }
+  /// Wakes what sleeps on, under or beside the body where it is now.
+  void wakeNear(int body) {
+    const model::ModelData& data = model.data();
+    const auto boxOf = [&](int shape) {
+      const model::ModelShape& s = data.shapes[shape];
+      const Mat3 R = rotationMatrix(state.orientation[s.body]);
+      const Transform X_WB{R, state.center[s.body] - R * data.bodies[s.body].mass.center};
+      return s.shape->worldAabb(X_WB * s.pose);
+    };
+    const model::ModelBody& moved = data.bodies[body];
+    for (int s = moved.firstShape; s < moved.firstShape + moved.numShapes; ++s) {
+      Aabb box = boxOf(s);
+      box.expand(2 * data.options.impulse.slop);  // contacts live up to the slop apart
+      for (std::size_t other = 0; other < data.shapes.size(); ++other) {
+        const int sleeper = data.shapes[other].body;
+        if (state.isAsleep[sleeper] != 0 && box.overlaps(boxOf(static_cast<int>(other))))
+          wake(sleeper);
+      }
+    }
+  }
+  /// After the state was changed from outside.
+  void forgetPoses() {
+    ws.poseAge.assign(ws.poseAge.size(), 0);
+    ws.isLedgerCurrent = false;
+  }
+
+  Model model;
+  State state;
+  model::Control control;
+  model::Workspace ws;
+  EnergyLedger sum;
+  bool hasForces = false;
+};
+
+Simulator::Simulator(Model model, int numThreads)
+    : impl_(std::make_unique<Impl>(std::move(model), numThreads)) {}
+Simulator::~Simulator() = default;
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+
+const Model& Simulator::model() const { return impl_->model; }
+
+const StepReport& Simulator::step() {
+  Impl& impl = *impl_;
+  const core::FpuGuard guard;
+  sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws);
+  if (impl.hasForces) {
+    impl.control.force.assign(impl.control.force.size(), {});
+    impl.control.torque.assign(impl.control.torque.size(), {});
+    impl.hasForces = false;
+  }
+  if (has(impl.ws.report.status, StepStatus::StateNotFinite)) return impl.ws.report;
+
+  const EnergyLedger& last = impl.ws.ledger;
+  EnergyLedger& sum = impl.sum;
+  sum.kinetic = last.kinetic;
+  sum.potential = last.potential;
+  sum.external += last.external;
+  sum.damping += last.damping;
+  sum.contactNormal += last.contactNormal;
+  sum.contactFriction += last.contactFriction;
+  sum.kinematic += last.kinematic;
+  sum.correction += last.correction;
+  sum.integration += last.integration;
+  sum.gyroscopic += last.gyroscopic;
+  sum.residual += last.residual;
+  return impl.ws.report;
+}
+
+const StepReport& Simulator::step(int count) {
+  for (int i = 0; i < count; ++i) {
+    if (has(step().status, StepStatus::StateNotFinite)) break;
+  }
+  return report();
+}
+
+const StepReport& Simulator::report() const { return impl_->ws.report; }
+const EnergyLedger& Simulator::energy() const { return impl_->ws.ledger; }
+const EnergyLedger& Simulator::energySum() const { return impl_->sum; }
+std::span<const ContactForce> Simulator::contacts() const {
+  model::Workspace& ws = impl_->ws;
+  if (!ws.areContactsListed) contact::listContactForces(impl_->model.data(), impl_->state, ws);
+  ws.areContactsListed = true;
+  return ws.contacts;
+}
+const State& Simulator::state() const { return impl_->state; }
+
+void Simulator::setState(const State& state) {
+  const std::size_t numBodies = impl_->model.data().bodies.size();
+#define TANGERE_FIELD(name, type, meaning)                                                \
+  TANGERE_REQUIRE(state.name.size() == numBodies, "state does not fit the model: " #name, \
+                  state.name.size(), numBodies);
+#include <tangere/state_fields.inc>
+#undef TANGERE_FIELD
+  for (std::size_t i = 0; i < numBodies; ++i) {
+    const std::string name(impl_->model.bodyName(static_cast<int>(i)));
+    TANGERE_REQUIRE(math::isFinite(state.center[i]) && math::isFinite(state.orientation[i]) &&
+                        math::isFinite(state.velocity[i]) &&
+                        math::isFinite(state.angularVelocity[i]) &&
+                        math::isFinite(state.stillTime[i]),
+                    "state is not finite", name);
+    TANGERE_REQUIRE(std::fabs(math::norm(state.orientation[i]) - 1) < 1e-6,
+                    "orientation is not a unit quaternion", name);
+  }
+  TANGERE_REQUIRE(math::isFinite(state.time), "time is not finite", state.time);
+  const ContactPatchCacheOptions options = impl_->model.options().patchCache;
+  impl_->state = state;
+  impl_->state.patches.setOptions(options);
+  impl_->sum = {};
+  impl_->forgetPoses();
+}
+
+void Simulator::reset() { setState(State(impl_->model)); }
+
+BodyState Simulator::body(int index) const {
+  const Impl& impl = *impl_;
+  TANGERE_REQUIRE(index >= 0 && index < impl.model.numBodies(), "no such body", index);
+  const model::ModelBody& body = impl.model.data().bodies[index];
+  BodyState out;
+  out.orientation = impl.state.orientation[index];
+  out.pose.rotation = rotationMatrix(out.orientation);
+  const Vec3 arm = out.pose.rotation * body.mass.center;
+  out.pose.translation = impl.state.center[index] - arm;
+  out.angularVelocity = impl.state.angularVelocity[index];
+  out.linearVelocity = impl.state.velocity[index] - cross(out.angularVelocity, arm);
+  return out;
+}
+
+BodyState Simulator::body(std::string_view name) const {
+  const int index = impl_->model.findBody(name);
+  if (index < 0) {
+    std::vector<std::string> known;
+    for (int i = 0; i < impl_->model.numBodies(); ++i) known.emplace_back(impl_->model.bodyName(i));
+    throw InvalidInput("no body is called '" + std::string(name) + "'" +
+                       nearNames(std::string(name), known));
+  }
+  return body(index);
+}
+
+void Simulator::setPose(int index, const Transform& pose) {
+  TANGERE_REQUIRE(index >= 0 && index < impl_->model.numBodies(), "no such body", index);
+  TANGERE_REQUIRE(math::isRigid(pose, Real(1e-6)), "pose must be finite and rigid", index);
+  const model::ModelBody& body = impl_->model.data().bodies[index];
+  impl_->wakeNear(index);
+  impl_->state.orientation[index] = math::quatFromRotation(pose.rotation);
+  impl_->state.center[index] = pose.translation + pose.rotation * body.mass.center;
+  impl_->wakeNear(index);
+  for (int s = body.firstShape; s < body.firstShape + body.numShapes; ++s)
+    impl_->state.patches.invalidateObject(static_cast<ObjectId>(s));
+  impl_->wake(index);
+  impl_->forgetPoses();
+}
+
+void Simulator::setVelocity(int index, const Vec3& linear, const Vec3& angular) {
+  TANGERE_REQUIRE(index >= 0 && index < impl_->model.numBodies(), "no such body", index);
+  TANGERE_REQUIRE(math::isFinite(linear) && math::isFinite(angular),
+                  "velocity must be finite [m/s, rad/s]", index);
+  const model::ModelBody& body = impl_->model.data().bodies[index];
+  TANGERE_REQUIRE(body.type != BodyType::Fixed, "a fixed body has no velocity", body.name);
+  const Vec3 arm = rotationMatrix(impl_->state.orientation[index]) * body.mass.center;
+  impl_->state.velocity[index] = linear + cross(angular, arm);
+  impl_->state.angularVelocity[index] = angular;
+  impl_->wake(index);
+}
+
+void Simulator::applyForce(int index, const Vec3& force, const Vec3& torque) {
+  TANGERE_REQUIRE(index >= 0 && index < impl_->model.numBodies(), "no such body", index);
+  TANGERE_REQUIRE(math::isFinite(force) && math::isFinite(torque),
+                  "force and torque must be finite [N, N m]", index);
+  impl_->control.force[index] += force;
+  impl_->control.torque[index] += torque;
+  impl_->hasForces = true;
+  impl_->wake(index);
+}
+
+std::string_view stepStatusName(StepStatus bit) {
+  switch (bit) {
+    case StepStatus::Ok:
+      return "Ok";
+    case StepStatus::SolverNotConverged:
+      return "SolverNotConverged";
+    case StepStatus::StateNotFinite:
+      return "StateNotFinite";
+    case StepStatus::EnergyInjected:
+      return "EnergyInjected";
+    case StepStatus::QueryNotConverged:
+      return "QueryNotConverged";
+    case StepStatus::ImpactsCut:
+      return "ImpactsCut";
+  }
+  return "Unknown";
+}
+
+std::string describe(const StepReport& report, const Model& model, std::uint64_t step) {
+  if (report.status == StepStatus::Ok) return "";
+  std::string text = "step " + std::to_string(step) + ":";
+  for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
+    if (has(report.status, static_cast<StepStatus>(bit))) {
+      text += " ";
+      text += stepStatusName(static_cast<StepStatus>(bit));
+    }
+  }
+  if (report.body1 >= 0) {
+    text += report.body2 >= 0 ? " between '" : " of '";
+    text += model.bodyName(report.body1);
+    text += "'";
+  }
+  if (report.body2 >= 0) {
+    text += " and '";
+    text += model.bodyName(report.body2);
+    text += "'";
+  }
+  return text;
+}
+
+}  // namespace tangere
