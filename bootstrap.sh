@@ -5,8 +5,8 @@
 # that are present are left alone: with all of them there it only looks, which takes no time.
 set -eu
 
-build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev pkg-config"
-check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3"
+build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev libhdf5-dev pkg-config"
+check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3 python3-h5py"
 
 wanted=$build
 [ "${1:-all}" = "build" ] || wanted="$wanted $check"

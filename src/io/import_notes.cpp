@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/import_notes.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tangere {
+
+std::string_view importNoteKindName(ImportNote::Kind kind) {
+  switch (kind) {
+    case ImportNote::Kind::Read:
+      return "read";
+    case ImportNote::Kind::Changed:
+      return "changed";
+    case ImportNote::Kind::Ignored:
+      return "ignored";
+    case ImportNote::Kind::Warning:
+      return "warning";
+    case ImportNote::Kind::Error:
+      return "error";
+  }
+  return "";
+}
+
+std::string describe(const ImportNote& note) {
+  std::string text = note.file;
+  if (note.line > 0) text += ':' + std::to_string(note.line);
+  if (note.line > 0 && note.column > 0) text += ':' + std::to_string(note.column);
+  if (!text.empty()) text += ": ";
+  return text + note.message;
+}
+
+namespace {
+
+std::string listed(const std::vector<ImportNote>& errors, std::size_t numErrors) {
+  std::string text;
+  for (const ImportNote& error : errors) {
+    if (!text.empty()) text += '\n';
+    text += describe(error);
+  }
+  if (numErrors > errors.size())
+    text += "\nand " + std::to_string(numErrors - errors.size()) + " more";
+  return text;
+}
+
+bool isBefore(const ImportNote& a, const ImportNote& b) {
+  return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+}
+
+}  // namespace
+
+SceneError::SceneError(Cause cause, std::vector<ImportNote> errors, std::size_t numErrors)
+    : InvalidInput(listed(errors, numErrors)),
+      cause_(cause),
+      errors_(std::make_shared<const std::vector<ImportNote>>(std::move(errors))),
+      num_errors_(numErrors) {}
+
+namespace io {
+
+void ImportNotes::add(ImportNote::Kind kind, Place place, const std::string& message) {
+  const bool isError = kind == ImportNote::Kind::Error;
+  ++(isError ? num_errors_ : num_notes_);
+  std::vector<ImportNote>& list = isError ? errors_ : notes_;
+  if (list.size() >= kMaxNotes) return;
+  list.push_back({kind, file_, place.line, place.column, message});
+}
+
+void ImportNotes::limit(Place place, const std::string& message) {
+  ++num_limits_;
+  error(place, message);
+}
+
+void ImportNotes::throwIfErrors() const {
+  if (!hasErrors()) return;
+  std::vector<ImportNote> errors = errors_;
+  std::stable_sort(errors.begin(), errors.end(), isBefore);
+  if (errors.size() > kMaxErrorsListed) errors.resize(kMaxErrorsListed);
+  throw SceneError(
+      num_limits_ == num_errors_ ? SceneError::Cause::Limit : SceneError::Cause::Content,
+      std::move(errors), num_errors_);
+}
+
+ImportReport ImportNotes::report() const {
+  ImportReport out{notes_};
+  std::stable_sort(out.notes.begin(), out.notes.end(), isBefore);
+  if (num_notes_ > notes_.size()) {
+    out.notes.push_back({ImportNote::Kind::Warning, file_, 0, 0,
+                         std::to_string(num_notes_ - notes_.size()) + " more notes"});
+  }
+  return out;
+}
+
+}  // namespace io
+
+}  // namespace tangere

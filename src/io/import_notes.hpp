@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collects what there is to say about an input while it is read, so that the user sees the first
+// twenty mistakes and not only one.
+#pragma once
+
+#include <tangere/scene.hpp>
+
+#include "io/toml_document.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tangere::io {
+
+class ImportNotes {
+ public:
+  explicit ImportNotes(std::string file) : file_(std::move(file)) {}
+
+  void add(ImportNote::Kind kind, Place place, const std::string& message);
+  void error(Place place, const std::string& message) {
+    add(ImportNote::Kind::Error, place, message);
+  }
+  void warning(Place place, const std::string& message) {
+    add(ImportNote::Kind::Warning, place, message);
+  }
+  /// An error of size alone.
+  void limit(Place place, const std::string& message);
+
+  [[nodiscard]] bool hasErrors() const { return num_errors_ > 0; }
+  [[nodiscard]] std::size_t numErrors() const { return num_errors_; }
+  /// Throws SceneError when there are errors.
+  void throwIfErrors() const;
+  /// All notes, in the order of the file.
+  [[nodiscard]] ImportReport report() const;
+
+ private:
+  static constexpr std::size_t kMaxNotes = 1000;
+  static constexpr std::size_t kMaxErrorsListed = 20;
+
+  std::string file_;
+  std::vector<ImportNote> notes_;
+  std::vector<ImportNote> errors_;
+  std::size_t num_notes_ = 0;
+  std::size_t num_errors_ = 0;
+  std::size_t num_limits_ = 0;
+};
+
+}  // namespace tangere::io

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files as the readers want them: whole, regular, and of a size that is known to be acceptable
+// before memory is asked for.
+#pragma once
+
+#include <tangere/error.hpp>
+#include <tangere/io.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tangere::io {
+
+/// Larger than a limit, and nothing else is wrong.
+class LimitExceeded : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+/// The bytes of a regular file. Throws InvalidInput "name: why", LimitExceeded for its size.
+[[nodiscard]] std::string readRegularFile(const std::filesystem::path& path, std::string_view name,
+                                          std::size_t maxBytes);
+
+/// readMesh() with the name for messages apart from the path. What the reader passed over (textures
+/// and the like) is added to `ignored` where there is one.
+[[nodiscard]] TriangleMesh readMeshFile(const std::filesystem::path& path, std::string_view name,
+                                        const MeshReadLimits& limits,
+                                        std::vector<std::string>* ignored);
+
+}  // namespace tangere::io

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The native scene: [simulation], [material.NAME], [[pair]], [[body]], [[exclude]].
+// docs/scene_file.md lists every key.
+#include <tangere/error.hpp>
+#include <tangere/scene.hpp>
+
+#include "io/import_notes.hpp"
+#include "io/scene_bodies.hpp"
+#include "io/table_reader.hpp"
+#include "io/text.hpp"
+#include "io/toml_document.hpp"
+
+#include <limits>
+#include <map>
+
+namespace tangere {
+
+namespace {
+
+using io::describe;
+using io::ImportNotes;
+using io::NumberRule;
+using io::Place;
+using io::TableReader;
+using io::Value;
+
+constexpr Real kLargest = 1e15;
+constexpr NumberRule kTimeStep{0, 1, "a time step above 0 and at most 1 [s]", true};
+constexpr NumberRule kGravity{-1e6, 1e6, "an acceleration within 1e6 [m/s^2]"};
+constexpr NumberRule kSpeed{0, kLargest, "a speed of 0 or more [m/s]"};
+constexpr NumberRule kPositiveSpeed{0, kLargest, "a speed above 0 [m/s]", true};
+constexpr NumberRule kDistance{0, kLargest, "a length of 0 or more [m]"};
+constexpr NumberRule kFraction{0, 1, "a number from 0 to 1"};
+constexpr NumberRule kCosine{-1, 1, "a cosine from -1 to 1"};
+constexpr NumberRule kTolerance{0, 1, "a tolerance above 0 and at most 1 [m/s]", true};
+constexpr NumberRule kDuration{0, kLargest, "a duration of 0 or more [s]"};
+constexpr NumberRule kDensity{0, 1e12, "a density above 0 and at most 1e12 [kg/m^3]", true};
+constexpr NumberRule kFriction{0, 1000, "a friction coefficient from 0 to 1000"};
+constexpr NumberRule kRestitution{0, 1, "a coefficient of restitution from 0 to 1"};
+constexpr NumberRule kArm{0, 1e6, "a length from 0 to 1e6 [m]"};
+
+class SceneReader {
+ public:
+  SceneReader(std::string_view text, const std::filesystem::path& folder, std::string_view name,
+              const SceneLimits& limits)
+      : text_(text), folder_(folder), name_(name), limits_(limits), notes_(name_) {}
+
+  Scene read();
+
+ private:
+  void requireText();
+  void readDocument(const Value& document);
+  void readSimulation(const Value& value);
+  void readImpulse(const Value& value);
+  void readCache(const Value& value);
+  void readSleep(const Value& value);
+  void readMaterials(const Value& value);
+  void readMaterial(const std::string& name, const Value& value);
+  void readPairs(const Value& value);
+  void readExcluded(const Value& value, const std::map<std::string, Place>& bodies);
+
+  std::string_view text_;
+  const std::filesystem::path& folder_;
+  std::string name_;
+  const SceneLimits& limits_;
+  ImportNotes notes_;
+  ModelBuilder builder_;
+  SimulationOptions options_;
+  Place gravity_place_{};
+  SolverType solver_ = SolverType::Impulse;
+  std::map<std::string, Material> materials_{{"default", Material{.name = "default"}}};
+};
+
+Scene SceneReader::read() {
+  requireText();
+  Value document;
+  try {
+    document = io::parseToml(text_);
+  } catch (const io::TomlError& error) {
+    notes_.error(error.place(), error.what());
+    notes_.throwIfErrors();
+  }
+  readDocument(document);
+  document = {};  // a model of a million bodies needs the memory
+  try {
+    return {builder_.build(), solver_, notes_.report(),
+            std::filesystem::path(name_).stem().string()};
+  } catch (const InvalidInput& error) {
+    notes_.error({}, error.what());
+  }
+  notes_.throwIfErrors();
+  throw InvalidInput(name_);  // not reached: there is an error
+}
+
+/// Everything that is in the document, into the builder. Throws SceneError.
+void SceneReader::readDocument(const Value& document) {
+  TableReader root(notes_, document, "");
+  if (const Value* simulation = root.find("simulation")) readSimulation(*simulation);
+  if (const Value* materials = root.find("material")) readMaterials(*materials);
+  if (const Value* pairs = root.find("pair")) readPairs(*pairs);
+  io::SceneBodies bodies(materials_, folder_, limits_, notes_, builder_);
+  if (const Value* list = root.find("body")) bodies.read(*list);
+  if (const Value* excluded = root.find("exclude")) readExcluded(*excluded, bodies.places());
+  root.refuseForNow("model");
+  root.refuseForNow("soft");
+  root.finish();
+  if (!notes_.hasErrors() && bodies.places().empty())
+    notes_.error({}, "no scene: found no body, expected at least one [[body]]");
+  notes_.throwIfErrors();
+  bodies.warnAboutSizes(options_.gravity, gravity_place_);
+  bodies.summarize();
+}
+
+/// Throws SceneError unless the bytes are UTF-8 text with something in it.
+void SceneReader::requireText() {
+  const auto beginsWith = [&](std::string_view prefix) {
+    return text_.substr(0, prefix.size()) == prefix;
+  };
+  if (text_.size() > limits_.maxBytes) {
+    notes_.limit({}, "found " + std::to_string(text_.size()) + " bytes, the limit is " +
+                         std::to_string(limits_.maxBytes));
+  } else if (beginsWith("\xff\xfe") || beginsWith("\xfe\xff")) {
+    notes_.error({1, 1}, "found UTF-16 (a byte order mark at byte 0), expected UTF-8");
+  } else if (const std::size_t at = io::findInvalidUtf8(text_); at != std::string_view::npos) {
+    notes_.error(io::placeOfByte(text_, at),
+                 std::string(text_[at] == '\0' ? "found a NUL byte" : "found a byte not of UTF-8") +
+                     " at byte " + std::to_string(at) + ", expected UTF-8 text");
+  } else {
+    const std::string_view content = text_.substr(beginsWith("\xef\xbb\xbf") ? 3 : 0);
+    if (content.find_first_not_of(" \t\r\n") == std::string_view::npos)
+      notes_.error({}, "no scene: the file is empty");
+  }
+  notes_.throwIfErrors();
+}
+
+void SceneReader::readSimulation(const Value& value) {
+  const std::size_t numErrors = notes_.numErrors();
+  TableReader table(notes_, value, "simulation");
+  options_.dt = table.number("dt", kTimeStep).value_or(options_.dt);
+  constexpr Real kLongStep = 0.1;
+  if (options_.dt > kLongStep)
+    notes_.warning(table.placeOf("dt"),
+                   "simulation: dt of more than 0.1 s is too long for contacts");
+  options_.gravity = table.vec3("gravity", kGravity).value_or(options_.gravity);
+  gravity_place_ = table.placeOf("gravity");
+  if (const auto word = table.word("solver", {"impulse", "sap", "event"}); word && *word > 0) {
+    table.error(table.placeOf("solver"), "solver " + describe(*table.find("solver")) +
+                                             " is not available yet in this version; use "
+                                             "\"impulse\"");
+  }
+  options_.restitutionThreshold =
+      table.number("restitution_threshold", kSpeed).value_or(options_.restitutionThreshold);
+  options_.maxImpactsPerStep =
+      static_cast<int>(table.integer("max_impacts_per_step", 0, 100'000'000, "an integer")
+                           .value_or(options_.maxImpactsPerStep));
+  if (const Value* impulse = table.find("impulse")) readImpulse(*impulse);
+  if (const Value* cache = table.find("cache")) readCache(*cache);
+  if (const Value* sleep = table.find("sleep")) readSleep(*sleep);
+  table.finish();
+  if (notes_.numErrors() > numErrors) return;
+  try {
+    builder_.setOptions(options_);
+  } catch (const InvalidInput& error) {
+    table.error(value.place, error.what());
+  }
+}
+
+void SceneReader::readImpulse(const Value& value) {
+  TableReader table(notes_, value, "simulation.impulse");
+  ImpulseOptions& out = options_.impulse;
+  const auto integer = [&](const char* key, int lower, int upper, int fallback) {
+    return static_cast<int>(table.integer(key, lower, upper, "an integer").value_or(fallback));
+  };
+  out.maxExactPoints = integer("max_exact_points", 0, 1000, out.maxExactPoints);
+  out.numSubsteps = integer("num_substeps", 1, 10'000, out.numSubsteps);
+  out.numSweeps = integer("num_sweeps", 1, 1'000'000, out.numSweeps);
+  out.numProjections = integer("num_projections", 0, 1000, out.numProjections);
+  out.numProjectionSteps = integer("num_projection_steps", 1, 100'000, out.numProjectionSteps);
+  out.numCorrectionSweeps = integer("num_correction_sweeps", 1, 1'000'000, out.numCorrectionSweeps);
+  out.tolerance = table.number("tolerance", kTolerance).value_or(out.tolerance);
+  if (const auto word = table.word("correction", {"split_impulse", "baumgarte", "none"})) {
+    constexpr PositionCorrection kWays[] = {
+        PositionCorrection::SplitImpulse, PositionCorrection::Baumgarte, PositionCorrection::None};
+    out.correction = kWays[*word];
+  }
+  out.correctionRate = table.number("correction_rate", kFraction).value_or(out.correctionRate);
+  out.slop = table.number("slop", kDistance).value_or(out.slop);
+  out.maxCorrectionSpeed =
+      table.number("max_correction_speed", kPositiveSpeed).value_or(out.maxCorrectionSpeed);
+  table.finish();
+}
+
+void SceneReader::readCache(const Value& value) {
+  TableReader table(notes_, value, "simulation.cache");
+  ContactPatchCacheOptions& out = options_.patchCache;
+  const auto integer = [&](const char* key, int upper, int fallback) {
+    return static_cast<int>(table.integer(key, 0, upper, "an integer").value_or(fallback));
+  };
+  out.enabled = table.boolean("enabled").value_or(out.enabled);
+  out.maxPointsPerPair = integer("max_points_per_pair", 4, out.maxPointsPerPair);
+  out.maxPairs = integer("max_pairs", std::numeric_limits<int>::max(), out.maxPairs);
+  out.maxSeparationFrames = integer("max_separation_frames", 65'535, out.maxSeparationFrames);
+  out.positionThreshold =
+      table.number("position_threshold", kDistance).value_or(out.positionThreshold);
+  out.normalThreshold = table.number("normal_threshold", kCosine).value_or(out.normalThreshold);
+  out.depthEpsilon = table.number("depth_epsilon", kDistance).value_or(out.depthEpsilon);
+  out.separationThreshold =
+      table.number("separation_threshold", kDistance).value_or(out.separationThreshold);
+  out.warmStartRadius = table.number("warm_start_radius", kDistance).value_or(out.warmStartRadius);
+  out.allowNegativeDepth = table.boolean("allow_negative_depth").value_or(out.allowNegativeDepth);
+  table.finish();
+}
+
+void SceneReader::readSleep(const Value& value) {
+  TableReader table(notes_, value, "simulation.sleep");
+  SleepOptions& out = options_.sleep;
+  out.enabled = table.boolean("enabled").value_or(out.enabled);
+  out.linearSpeed = table.number("linear_speed", kSpeed).value_or(out.linearSpeed);
+  out.angularSpeed = table.number("angular_speed", {0, kLargest, "a speed of 0 or more [rad/s]"})
+                         .value_or(out.angularSpeed);
+  out.duration = table.number("duration", kDuration).value_or(out.duration);
+  table.finish();
+}
+
+void SceneReader::readMaterials(const Value& value) {
+  if (value.table() == nullptr) {
+    notes_.error(value.place,
+                 "material: found " + describe(value) + ", expected tables headed [material.NAME]");
+    return;
+  }
+  constexpr std::size_t kMaxMaterials = 1000;  // every pair of them has an entry in the model
+  if (value.table()->size() > kMaxMaterials) {
+    notes_.limit(value.place, "found " + std::to_string(value.table()->size()) +
+                                  " materials, the limit is " + std::to_string(kMaxMaterials));
+    return;
+  }
+  for (const io::Member& member : *value.table()) readMaterial(member.key, member.value);
+}
+
+void SceneReader::readMaterial(const std::string& name, const Value& value) {
+  const std::size_t numErrors = notes_.numErrors();
+  TableReader table(notes_, value, "material " + io::quoted(name));
+  Material out{.name = name};
+  out.density = table.number("density", kDensity).value_or(out.density);
+  out.friction = table.number("friction", kFriction).value_or(out.friction);
+  out.restitution = table.number("restitution", kRestitution).value_or(out.restitution);
+  out.torsionalFriction = table.number("torsional_friction", kArm).value_or(out.torsionalFriction);
+  out.rollingFriction = table.number("rolling_friction", kArm).value_or(out.rollingFriction);
+  if (const Value* contact = table.find("contact")) {
+    TableReader law(notes_, *contact, table.who() + ": contact");
+    const auto word = law.word("model", {"point", "hydroelastic", "hertz"});
+    if (word && *word > 0) {
+      law.error(law.placeOf("model"), "model " + describe(*law.find("model")) +
+                                          " is not available yet in this version; use \"point\"");
+    }
+    for (const char* key : {"modulus", "dissipation", "stiffness"}) law.refuseForNow(key);
+    law.finish();
+  }
+  table.finish();
+  if (name.empty()) table.error(value.place, "found the name '', expected a name");
+  materials_[name] = out;  // also after an error: references to it are not wrong
+  if (notes_.numErrors() > numErrors) return;
+  try {
+    builder_.addMaterial(out);
+  } catch (const InvalidInput& error) {
+    table.error(value.place, error.what());
+  }
+}
+
+void SceneReader::readPairs(const Value& value) {
+  const Value::Array* items = value.array();
+  if (items == nullptr) {
+    notes_.error(value.place,
+                 "pair: found " + describe(value) + ", expected tables headed [[pair]]");
+    return;
+  }
+  std::vector<std::string> known;
+  for (const auto& [name, material] : materials_) known.push_back(name);
+  std::map<std::pair<std::string, std::string>, Place> seen;
+  for (const Value& item : *items) {
+    const std::size_t numErrors = notes_.numErrors();
+    TableReader table(notes_, item, "pair");
+    if (item.table() == nullptr) continue;
+    MaterialPair out;
+    const auto names = table.strings("materials", 2);
+    out.friction = table.number("friction", kFriction);
+    out.restitution = table.number("restitution", kRestitution);
+    out.torsionalFriction = table.number("torsional_friction", kArm);
+    out.rollingFriction = table.number("rolling_friction", kArm);
+    table.finish();
+    if (!table.has("materials"))
+      table.error(item.place, "materials is missing, expected the names of two materials");
+    if (!names) continue;
+    for (const std::string& name : *names) {
+      if (materials_.count(name) > 0) continue;
+      table.error(table.placeOf("materials"), "found the material " + io::quoted(name) +
+                                                  ", expected one that exists" +
+                                                  io::candidates(name.substr(0, 64), known));
+    }
+    if (notes_.numErrors() > numErrors) continue;
+    out.material1 = std::min((*names)[0], (*names)[1]);
+    out.material2 = std::max((*names)[0], (*names)[1]);
+    const auto [other, isNew] =
+        seen.emplace(std::pair(out.material1, out.material2), table.placeOf("materials"));
+    if (!isNew) {
+      table.error(table.placeOf("materials"),
+                  "found " + io::quoted(out.material1) + " and " + io::quoted(out.material2) +
+                      " twice, expected them at " + std::to_string(other->second.line) + ":" +
+                      std::to_string(other->second.column) + " alone");
+      continue;
+    }
+    try {
+      builder_.addPair(out);
+    } catch (const InvalidInput& error) {
+      table.error(item.place, error.what());
+    }
+  }
+}
+
+void SceneReader::readExcluded(const Value& value, const std::map<std::string, Place>& bodies) {
+  const Value::Array* items = value.array();
+  if (items == nullptr) {
+    notes_.error(value.place,
+                 "exclude: found " + describe(value) + ", expected tables headed [[exclude]]");
+    return;
+  }
+  // Near names cost as much as there are bodies: only for a scene and mistakes a person made.
+  constexpr std::size_t kMaxKnown = 10'000;
+  constexpr int kMaxSearches = 20;
+  int searches = 0;
+  std::vector<std::string> known;
+  for (auto body = bodies.begin(); body != bodies.end() && known.size() < kMaxKnown; ++body)
+    known.push_back(body->first);
+  for (const Value& item : *items) {
+    const std::size_t numErrors = notes_.numErrors();
+    TableReader table(notes_, item, "exclude");
+    if (item.table() == nullptr) continue;
+    const auto names = table.strings("bodies", 2);
+    table.finish();
+    if (!table.has("bodies"))
+      table.error(item.place, "bodies is missing, expected the names of two bodies");
+    if (!names) continue;
+    for (const std::string& name : *names) {
+      if (bodies.count(name) > 0) continue;
+      table.error(table.placeOf("bodies"),
+                  "found the body " + io::quoted(name) + ", expected one that exists" +
+                      (++searches <= kMaxSearches ? io::candidates(name.substr(0, 64), known)
+                                                  : std::string()));
+    }
+    if (notes_.numErrors() > numErrors) continue;
+    try {
+      builder_.excludePair((*names)[0], (*names)[1]);
+    } catch (const InvalidInput& error) {
+      table.error(table.placeOf("bodies"), error.what());
+    }
+  }
+}
+
+}  // namespace
+
+Scene readSceneToml(std::string_view text, const std::filesystem::path& folder,
+                    std::string_view name, const SceneLimits& limits) {
+  return SceneReader(text, folder, name, limits).read();
+}
+
+}  // namespace tangere

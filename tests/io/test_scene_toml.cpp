@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tangere/state.hpp>
+
+#include "io/scene_text.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace tangere {
+namespace {
+
+using test::contains;
+using test::errorOf;
+using test::errorsOf;
+using test::notesOf;
+using Kind = ImportNote::Kind;
+
+const std::string kBall = "[[body]]\nname = \"ball\"\nshapes = [{ sphere = 0.1 }]\n";
+
+Scene read(const std::string& text, const SceneLimits& limits = {}) {
+  return readSceneToml(text, {}, "s.toml", limits);
+}
+
+/// A body with one line of its own, at line 3.
+std::string bodyWith(const std::string& line) {
+  return "[[body]]\nname = \"b\"\n" + line + "\nshapes = [{ box = [0.1, 0.2, 0.3] }]\n";
+}
+
+std::string bodyOf(const std::string& shape) {
+  return "[[body]]\nname = \"b\"\nfixed = true\nshapes = [" + shape + "]\n";
+}
+
+std::string materialWith(const std::string& line) { return kBall + "[material.m]\n" + line + "\n"; }
+std::string simulationWith(const std::string& line) {
+  return "[simulation]\n" + line + "\n" + kBall;
+}
+
+// What a scene says.
+
+TEST(SceneToml, EveryOptionOfTheSimulationReachesTheModel) {
+  const Scene scene = read(R"(
+[simulation]
+dt = 0.005
+gravity = [0, 1, -2]
+solver = "impulse"
+restitution_threshold = 0.25
+max_impacts_per_step = 7
+[simulation.impulse]
+max_exact_points = 3
+num_substeps = 5
+num_sweeps = 6
+num_projections = 7
+num_projection_steps = 8
+tolerance = 1e-7
+correction = "baumgarte"
+correction_rate = 0.3
+slop = 2e-4
+max_correction_speed = 4
+num_correction_sweeps = 9
+[simulation.cache]
+enabled = false
+max_points_per_pair = 3
+max_pairs = 100
+max_separation_frames = 5
+position_threshold = 2e-4
+normal_threshold = 0.9
+depth_epsilon = 2e-6
+separation_threshold = 2e-3
+warm_start_radius = 2e-2
+allow_negative_depth = false
+[simulation.sleep]
+enabled = false
+linear_speed = 0.002
+angular_speed = 0.02
+duration = 0.25
+)" + kBall);
+  const SimulationOptions& o = scene.model.options();
+  EXPECT_EQ(scene.solver, SolverType::Impulse);
+  EXPECT_EQ(scene.name, "s");
+  EXPECT_EQ(o.dt, 0.005);
+  EXPECT_EQ(o.gravity, (Vec3{0, 1, -2}));
+  EXPECT_EQ(o.restitutionThreshold, 0.25);
+  EXPECT_EQ(o.maxImpactsPerStep, 7);
+  EXPECT_EQ(o.impulse.maxExactPoints, 3);
+  EXPECT_EQ(o.impulse.numSubsteps, 5);
+  EXPECT_EQ(o.impulse.numSweeps, 6);
+  EXPECT_EQ(o.impulse.numProjections, 7);
+  EXPECT_EQ(o.impulse.numProjectionSteps, 8);
+  EXPECT_EQ(o.impulse.tolerance, 1e-7);
+  EXPECT_EQ(o.impulse.correction, PositionCorrection::Baumgarte);
+  EXPECT_EQ(o.impulse.correctionRate, 0.3);
+  EXPECT_EQ(o.impulse.slop, 2e-4);
+  EXPECT_EQ(o.impulse.maxCorrectionSpeed, 4);
+  EXPECT_EQ(o.impulse.numCorrectionSweeps, 9);
+  EXPECT_FALSE(o.patchCache.enabled);
+  EXPECT_EQ(o.patchCache.maxPointsPerPair, 3);
+  EXPECT_EQ(o.patchCache.maxPairs, 100);
+  EXPECT_EQ(o.patchCache.maxSeparationFrames, 5);
+  EXPECT_EQ(o.patchCache.positionThreshold, 2e-4);
+  EXPECT_EQ(o.patchCache.normalThreshold, 0.9);
+  EXPECT_EQ(o.patchCache.depthEpsilon, 2e-6);
+  EXPECT_EQ(o.patchCache.separationThreshold, 2e-3);
+  EXPECT_EQ(o.patchCache.warmStartRadius, 2e-2);
+  EXPECT_FALSE(o.patchCache.allowNegativeDepth);
+  EXPECT_FALSE(o.sleep.enabled);
+  EXPECT_EQ(o.sleep.linearSpeed, 0.002);
+  EXPECT_EQ(o.sleep.angularSpeed, 0.02);
+  EXPECT_EQ(o.sleep.duration, 0.25);
+}
+
+TEST(SceneToml, WithoutASimulationTableTheDefaultsHold) {
+  const SimulationOptions o = read(kBall).model.options();
+  EXPECT_EQ(o.dt, SimulationOptions{}.dt);
+  EXPECT_EQ(o.gravity, (SimulationOptions{}.gravity));
+  EXPECT_TRUE(o.patchCache.enabled);
+}
+
+TEST(SceneToml, EveryOptionHasAKey) {
+  // A new option changes a size: give it a key, a line in docs/scene_file.md and one in the test
+  // above.
+  EXPECT_EQ(sizeof(ImpulseOptions), 72u);
+  EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
+  EXPECT_EQ(sizeof(SleepOptions), 32u);
+  EXPECT_EQ(sizeof(SimulationOptions), 216u);
+}
+
+TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
+  std::ifstream file(std::filesystem::path(TANGERE_TEST_DATA) / "../../docs/scene_file.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = page.find("```toml\n# Every option");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string options = page.substr(begin + 8, page.find("```", begin + 8) - begin - 8);
+  EXPECT_HAS(options, "[simulation.impulse]");
+  EXPECT_HAS(options, "[simulation.cache]");
+  EXPECT_EQ(read(options + kBall).model.hash(), read(kBall).model.hash());
+}
+
+TEST(SceneToml, EveryOptionIsPartOfTheModelsHash) {
+  const std::uint64_t usual = read(kBall).model.hash();
+  for (const std::string option : {"dt = 0.004",
+                                   "gravity = [0, 0, -9]",
+                                   "restitution_threshold = 0.25",
+                                   "max_impacts_per_step = 7",
+                                   "impulse.max_exact_points = 3",
+                                   "impulse.num_substeps = 50",
+                                   "impulse.num_sweeps = 60",
+                                   "impulse.num_projections = 7",
+                                   "impulse.num_projection_steps = 8",
+                                   "impulse.tolerance = 1e-7",
+                                   "impulse.correction = 'none'",
+                                   "impulse.correction_rate = 0.3",
+                                   "impulse.slop = 2e-4",
+                                   "impulse.max_correction_speed = 4",
+                                   "impulse.num_correction_sweeps = 9",
+                                   "cache.enabled = false",
+                                   "cache.max_points_per_pair = 3",
+                                   "cache.max_pairs = 100",
+                                   "cache.max_separation_frames = 5",
+                                   "cache.position_threshold = 2e-4",
+                                   "cache.normal_threshold = 0.9",
+                                   "cache.depth_epsilon = 2e-6",
+                                   "cache.separation_threshold = 2e-3",
+                                   "cache.warm_start_radius = 2e-2",
+                                   "cache.allow_negative_depth = false",
+                                   "sleep.enabled = false",
+                                   "sleep.linear_speed = 0.002",
+                                   "sleep.angular_speed = 0.02",
+                                   "sleep.duration = 0.25"})
+    EXPECT_NE(read(simulationWith(option)).model.hash(), usual) << option;
+}
+
+/// What the model keeps of a body is the hash: two ways to say the same give the same.
+std::uint64_t hashOf(const std::string& text) { return read(text).model.hash(); }
+
+TEST(SceneToml, ASceneIsTheModelThatTheBuilderMakes) {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.dt = 0.004;
+  builder.setOptions(options);
+  builder.addMaterial({.name = "wood", .density = 600, .friction = 0.4, .restitution = 0.1});
+  builder.addMaterial({.name = "ice", .friction = 0.05});
+  builder.addPair({.material1 = "wood", .material2 = "ice", .friction = 0.02});
+  Body table{.name = "table", .type = BodyType::Fixed};
+  table.shapes.push_back({.shape = std::make_shared<Box>(Vec3{0.5, 0.5, 0.02}),
+                          .pose = {Mat3::identity(), {0.5, 0, -0.02}},
+                          .material = "wood"});
+  builder.addBody(table);
+  Body belt{.name = "belt", .type = BodyType::Kinematic, .linearVelocity = {1, 0, 0}};
+  belt.shapes.push_back({.shape = std::make_shared<Capsule>(0.1, 0.4), .group = 2, .mask = 5});
+  builder.addBody(belt);
+  Body puck{.name = "puck",
+            .pose = {rotationMatrix(Quat{0.6, 0, 0, 0.8}), {0.1, 0.2, 0.3}},
+            .linearVelocity = {1, 2, 3},
+            .angularVelocity = {0, 0, 4},
+            .massProperties =
+                MassProperties{2, {0, 0, 0.01}, {{{3, 0.1, 0.2}, {0.1, 4, 0.3}, {0.2, 0.3, 5}}}},
+            .linearDamping = 0.1,
+            .angularDamping = 0.2,
+            .gravityScale = 0.5};
+  puck.shapes.push_back({.shape = std::make_shared<Cylinder>(0.05, 0.01), .material = "ice"});
+  puck.shapes.push_back({.shape = std::make_shared<Cone>(0.05, 0.02), .material = "wood"});
+  builder.addBody(puck);
+  builder.excludePair("puck", "belt");
+
+  EXPECT_EQ(builder.build().hash(), hashOf(R"(
+[simulation]
+dt = 0.004
+[[body]]
+name = "puck"
+material = "ice"
+position = [0.1, 0.2, 0.3]
+quaternion = [0.6, 0, 0, 0.8]
+velocity = [1, 2, 3]
+angular_velocity = [0, 0, 4]
+mass = 2
+center_of_mass = [0, 0, 0.01]
+inertia = [3, 4, 5, 0.1, 0.2, 0.3]
+linear_damping = 0.1
+angular_damping = 0.2
+gravity_scale = 0.5
+shapes = [{ cylinder = [0.05, 0.01] }, { cone = [0.05, 0.02], material = "wood" }]
+[[body]]
+name = "table"
+fixed = true
+shapes = [{ box = [0.5, 0.5, 0.02], position = [0.5, 0, -0.02], material = "wood" }]
+[[body]]
+name = "belt"
+kinematic = true
+velocity = [1, 0, 0]
+shapes = [{ capsule = [0.1, 0.4], group = 2, mask = 0x5 }]
+[material.ice]
+friction = 0.05
+[material.wood]
+density = 600
+friction = 0.4
+restitution = 0.1
+[[pair]]
+materials = ["wood", "ice"]
+friction = 0.02
+[[exclude]]
+bodies = ["belt", "puck"]
+)"));
+}
+
+TEST(SceneToml, EveryShapeIsTheOneItSays) {
+  const Scene scene =
+      read(bodyOf("{ sphere = 2 }, { box = [1, 2, 3] }, { capsule = [1, 2] }, "
+                  "{ cylinder = [1, 2] }, { cone = [1, 2] }, "
+                  "{ ellipsoid = [1, 2, 3] }, { plane = true }, "
+                  "{ convex = [[0,0,0],[1,0,0],[0,1,0],[0,0,1]] }, "
+                  "{ height_field = { size = [2, 4], heights = "
+                  "[[0, 1, 2], [3, 4, 5]] } }"));
+  ASSERT_EQ(scene.model.numShapes(), 9);
+  const ShapeType expected[] = {ShapeType::Sphere,   ShapeType::Box,    ShapeType::Capsule,
+                                ShapeType::Cylinder, ShapeType::Cone,   ShapeType::Ellipsoid,
+                                ShapeType::Plane,    ShapeType::Convex, ShapeType::HeightField};
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(scene.model.shape(i)->type(), expected[i]);
+  EXPECT_EQ(static_cast<const Box&>(*scene.model.shape(1)).halfExtents(), (Vec3{1, 2, 3}));
+  EXPECT_EQ(static_cast<const Capsule&>(*scene.model.shape(2)).halfLength(), 2);
+  const auto& field = static_cast<const HeightField&>(*scene.model.shape(8));
+  EXPECT_EQ(field.numX(), 3);
+  EXPECT_EQ(field.numY(), 2);
+  EXPECT_EQ(field.heights()[3], 3);
+}
+
+TEST(SceneToml, RotationsMayBeGivenInThreeWays) {
+  for (const std::string rotation :
+       {"quaternion = [0.70710678118654757, 0, 0, 0.70710678118654757]",
+        "rpy = [0, 0, 1.5707963267948966]", "axis_angle = [0, 0, 2, 1.5707963267948966]"}) {
+    const Scene scene = read(bodyOf("{ box = [1, 2, 3], " + rotation + " }"));
+    const Mat3& R = scene.model.shapePose(0).rotation;
+    EXPECT_NEAR(norm(R.col[0] - Vec3{0, 1, 0}), 0, 1e-15) << rotation;
+    EXPECT_NEAR(norm(R.col[1] - Vec3{-1, 0, 0}), 0, 1e-15) << rotation;
+  }
+  // Roll first, then pitch, then yaw, about fixed axes.
+  const Scene scene =
+      read(bodyOf("{ box = [1, 2, 3], rpy = [1.5707963267948966, 0, 1.5707963267948966] }"));
+  EXPECT_NEAR(norm(scene.model.shapePose(0).rotation.col[2] - Vec3{1, 0, 0}), 0, 1e-15);
+}
+
+TEST(SceneToml, MassAloneScalesTheInertiaOfTheShapes) {
+  const Scene scene = read(bodyWith("mass = 3"));
+  const MassProperties own = Box(Vec3{0.1, 0.2, 0.3}).massProperties(1000);
+  EXPECT_EQ(scene.model.massProperties(0).mass, 3);
+  EXPECT_NEAR(scene.model.massProperties(0).inertia(0, 0), own.inertia(0, 0) * 3 / own.mass, 1e-15);
+}
+
+TEST(SceneToml, CopiesStandOnAGridAndHaveTheirPlaceInTheirName) {
+  const Scene scene =
+      read(bodyWith("position = [1, 2, 3]\ncount = [2, 1, 3]\nspacing = [10, 0, 0.5]"));
+  EXPECT_EQ(scene.model.numBodies(), 6);
+  EXPECT_EQ(scene.model.numShapes(), 6);
+  for (const char* name : {"b_0_0", "b_0_1", "b_0_2", "b_1_0", "b_1_1", "b_1_2"})
+    EXPECT_GE(scene.model.findBody(name), 0) << name;
+  const State start(scene.model);
+  const auto last = static_cast<std::size_t>(scene.model.findBody("b_1_2"));
+  EXPECT_EQ(start.center[last], (Vec3{11, 2, 4}));
+}
+
+TEST(SceneToml, TheOrderOfTheBodiesDoesNotMatter) {
+  const std::string a = "[[body]]\nname = \"a\"\nshapes = [{ sphere = 1 }]\n";
+  const std::string b = "[[body]]\nname = \"b\"\nposition = [3, 0, 0]\nshapes = [{ sphere = 2 }]\n";
+  EXPECT_EQ(hashOf(a + b), hashOf(b + a));
+}
+
+TEST(SceneToml, AMassOfZeroOnAFixedBodyIsIgnoredAndSaid) {
+  const Scene scene =
+      read("[[body]]\nname = \"b\"\nfixed = true\nmass = 0\nshapes = [{ sphere = 1 }]\n");
+  const auto ignored = notesOf(scene, Kind::Ignored);
+  ASSERT_EQ(ignored.size(), 1u);
+  EXPECT_HAS(ignored[0], "4: body 'b': mass");
+}
+
+TEST(SceneToml, TheReportSaysWhatWasRead) {
+  const auto notes = notesOf(read(kBall + bodyOf("{ plane = true }")), Kind::Read);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_HAS(notes[0], "2 bodies (1 dynamic, 1 fixed, 0 kinematic) with 2 shapes");
+}
+
+// Scene text that is broken.
+
+TEST(SceneToml, ATextCutAnywhereIsRefusedOrAScene) {
+  const std::string text =
+      "[simulation]\ndt = 0.005\n[[body]]\nname = \"b\"\nshapes = [{ box = "
+      "[0.1, 0.2, 0.3], material = \"m\" }]\n[material.m]\nfriction = 0.5\n";
+  int refused = 0;
+  for (std::size_t size = 0; size < text.size(); ++size)
+    refused += errorsOf(text.substr(0, size)).empty() ? 0 : 1;
+  EXPECT_GT(refused, 80);
+  EXPECT_HAS(errorOf(text.substr(0, 80)), "5:3");  // inside the inline table of line 5
+}
+
+TEST(SceneToml, ATextWithoutContentIsNoScene) {
+  for (const std::string text : {"", " \n\t\r\n", "\xef\xbb\xbf", "\xef\xbb\xbf \n"})
+    EXPECT_HAS(errorOf(text), "no scene");
+  EXPECT_HAS(errorOf("# only a comment\n"), "no scene");
+  EXPECT_HAS(errorOf("[simulation]\ndt = 0.001\n"), "no scene");
+}
+
+TEST(SceneToml, AUtf8MarkBeforeASceneIsAccepted) {
+  EXPECT_EQ(errorOf("\xef\xbb\xbf" + kBall), "accepted");
+}
+
+TEST(SceneToml, AMegabyteOfNoiseIsRefusedWithinASecond) {
+  std::string noise(1'000'000, '\0');
+  std::uint64_t state = 88172645463325252u;
+  for (char& c : noise) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    c = static_cast<char>(state);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_NE(errorOf(noise), "accepted");
+  for (char& c : noise) c = static_cast<char>(' ' + static_cast<unsigned char>(c) % 95);
+  EXPECT_NE(errorOf(noise), "accepted");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+}
+
+TEST(SceneToml, BytesThatAreNotUtf8AreRefusedWithTheirOffset) {
+  using namespace std::string_literals;
+  EXPECT_HAS(errorOf("a = 1\n\0"s), "2:1: found a NUL byte at byte 6");
+  EXPECT_HAS(errorOf("a = '\xff'"), "1:6: found a byte not of UTF-8 at byte 5");
+  for (const std::string bad : {"\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xc3", "\x80"})
+    EXPECT_HAS(errorOf("# " + bad), "at byte 2");
+  EXPECT_HAS(errorOf("\xff\xfe[\0"s), "UTF-16");
+  EXPECT_HAS(errorOf("\xfe\xff\0["s), "UTF-16");
+  EXPECT_EQ(errorOf("# \xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82\n" + kBall), "accepted");
+}
+
+TEST(SceneToml, AnUnknownKeyIsRefusedWithTheNearestOneThatExists) {
+  EXPECT_HAS(errorOf("[[boddy]]\nname = 'b'\n" + kBall),
+             "1:3: found unknown key 'boddy' (did you mean 'body'?)");
+  EXPECT_HAS(errorOf(materialWith("frictoin = 1")),
+             "5:1: material 'm': found unknown key 'frictoin' (did you mean 'friction'?)");
+  EXPECT_HAS(errorOf(bodyWith("positon = [0, 0, 0]")),
+             "3:1: body 'b': found unknown key 'positon' (did you mean 'position'?)");
+  EXPECT_HAS(errorOf(bodyOf("{ spere = 1 }")), "(did you mean 'sphere'?)");
+  EXPECT_HAS(errorOf(bodyOf("{ sphere = 1, radius = 2 }")), "found unknown key 'radius'");
+  EXPECT_HAS(errorOf(simulationWith("timestep = 1")), "expected one of dt, gravity");
+  EXPECT_HAS(errorOf(simulationWith("impulse = { sweeps = 1 }")), "unknown key 'sweeps'");
+}
+
+TEST(SceneToml, AKeyThatIsThereTwiceIsRefused) {
+  EXPECT_HAS(errorOf(simulationWith("dt = 0.01\ndt = 0.02")), "3:");
+  EXPECT_HAS(errorOf(materialWith("friction = 1\n[material.m]\nfriction = 2")), "6:");
+}
+
+TEST(SceneToml, TwoBodiesOfOneNameAreRefusedWithBothPlaces) {
+  EXPECT_HAS(errorOf(kBall + kBall),
+             "5:8: body 'ball': found the name twice, expected another than at 2:8");
+  // Also when one of them comes from a grid.
+  EXPECT_HAS(errorOf(bodyWith("count = [3, 1, 1]\nspacing = [1, 0, 0]") +
+                     "[[body]]\nname = \"b_1\"\nshapes = [{ sphere = 1 }]\n"),
+             "found the name twice");
+}
+
+TEST(SceneToml, AReferenceToWhatDoesNotExistIsRefusedWithCandidates) {
+  EXPECT_HAS(errorOf(materialWith("friction = 1") + bodyOf("{ sphere = 1, material = \"n\" }")),
+             "9:36: body 'b': shape: found the material 'n', expected one that exists (did you "
+             "mean 'm'?)");
+  EXPECT_HAS(
+      errorOf(kBall + "[[exclude]]\nbodies = [\"ball\", \"bal\"]\n"),
+      "5:10: exclude: found the body 'bal', expected one that exists (did you mean 'ball'?)");
+  EXPECT_HAS(errorOf(kBall + "[[pair]]\nmaterials = [\"default\", \"something\"]\n"),
+             "found the material 'something', expected one that exists (there is 'default')");
+}
+
+TEST(SceneToml, WhatIsNoFiniteNumberIsRefused) {
+  for (const std::string number : {"1e999", "-1e999", "0x1p3", "1,5", "--1", "1.0.0", "nan", "inf",
+                                   "-inf", "", "'1'", "true", "1979-05-27", "[1]"}) {
+    const std::string error = errorOf(bodyWith("mass = " + number));
+    EXPECT_EQ(error.substr(0, 2), "3:") << number << ": " << error;
+    EXPECT_NE(errorOf(bodyWith("position = [0, 0, " + number + "]")), "accepted") << number;
+    EXPECT_NE(errorOf(simulationWith("gravity = [0, 0, " + number + "]")), "accepted") << number;
+  }
+}
+
+TEST(SceneToml, ANumberTooSmallForADoubleIsZeroWithAWarning) {
+  const Scene scene = read(bodyWith("position = [0, 1e-400, 0e-400]"));
+  const auto warnings = notesOf(scene, Kind::Warning);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_HAS(warnings[0], "3: body 'b': position: a number too small");
+}
+
+TEST(SceneToml, AVectorOfTheWrongLengthIsRefused) {
+  EXPECT_HAS(errorOf(bodyWith("position = [1, 2]")),
+             "3:12: body 'b': position: found [1, 2], expected an array of 3 numbers");
+  EXPECT_HAS(errorOf(bodyWith("position = [1, 2, 3, 4]")), "expected an array of 3 numbers");
+  EXPECT_HAS(errorOf(bodyWith("quaternion = [1, 0, 0]")), "expected an array of 4 numbers");
+  EXPECT_HAS(errorOf(bodyWith("mass = 1\ninertia = [1, 1]")), "expected an array of 6 numbers");
+  EXPECT_HAS(errorOf(bodyOf("{ capsule = [1] }")), "expected an array of 2 numbers");
+  EXPECT_HAS(errorOf(bodyOf("{ convex = [[0, 0], [1, 0], [0, 1], [1, 1]] }")),
+             "expected an array of 3 numbers");
+}
+
+TEST(SceneToml, DeepNestingIsRefusedWithoutExhaustingTheStack) {
+  const auto repeated = [](const std::string& part, int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += part;
+    return out;
+  };
+  EXPECT_HAS(errorOf("a = " + repeated("[", 1'000'000)), "nested");
+  EXPECT_HAS(errorOf("a = " + repeated("{a=", 300'000)), "nested");
+  EXPECT_HAS(errorOf("a" + repeated(".a", 500'000) + " = 1"), "nesting");
+  EXPECT_HAS(errorOf("a" + repeated(" . a", 200'000) + " = 1"), "nesting");
+  EXPECT_HAS(errorOf("['a'" + repeated(".\"a\"", 200'000) + "]"), "nesting");
+  EXPECT_EQ(errorOf("# " + repeated(".", 1000) + "\n" + kBall), "accepted");
+  EXPECT_HAS(errorOf("x = '''\n" + repeated(".", 1000) + "'''\n" + kBall), "unknown key 'x'");
+}
+
+TEST(SceneToml, WhatThisVersionCannotSimulateIsRefusedAndNotIgnored) {
+  const std::string later = "not available yet in this version";
+  EXPECT_HAS(errorOf(simulationWith("solver = \"sap\"")), later);
+  EXPECT_HAS(errorOf(simulationWith("solver = \"event\"")), later);
+  EXPECT_HAS(errorOf(kBall + "[[soft]]\nname = \"s\"\n"), later);
+  EXPECT_HAS(errorOf(kBall + "[[model]]\nfile = \"arm.urdf\"\n"), later);
+  EXPECT_HAS(errorOf(materialWith("contact = { model = \"hydroelastic\" }")), later);
+  EXPECT_HAS(errorOf(materialWith("contact = { model = \"hertz\" }")), later);
+  EXPECT_HAS(errorOf(materialWith("contact = { model = \"point\", modulus = 1e6 }")), later);
+  EXPECT_HAS(errorOf(bodyOf("{ mesh = \"a.obj\", representation = \"sdf\" }")), later);
+  EXPECT_EQ(errorOf(materialWith("contact = { model = \"point\" }")), "accepted");
+  EXPECT_HAS(errorOf(simulationWith("solver = \"spa\"")), "(did you mean 'sap'?)");
+}
+
+TEST(SceneToml, TheFirstTwentyErrorsAreListedInOrder) {
+  std::string text;
+  for (int i = 0; i < 30; ++i)
+    text += "[[body]]\nname = \"b" + std::to_string(i) + "\"\nshapes = [{ sphere = 0 }]\n";
+  try {
+    (void)read(text);
+    FAIL() << "accepted";
+  } catch (const SceneError& error) {
+    EXPECT_EQ(error.numErrors(), 30u);
+    ASSERT_EQ(error.errors().size(), 20u);
+    for (int i = 0; i < 20; ++i)
+      EXPECT_EQ(error.errors()[static_cast<std::size_t>(i)].line, 3 * i + 3);
+    EXPECT_EQ(error.cause(), SceneError::Cause::Content);
+    EXPECT_HAS(std::string(error.what()), "s.toml:3:22: body 'b0': shape: sphere: found 0");
+    EXPECT_HAS(std::string(error.what()), "and 10 more");
+  }
+}
+
+TEST(SceneToml, MistakesOfManyKindsAreFoundInOneReading) {
+  const auto errors = errorsOf(
+      "[simulation]\ndt = -1\n[[body]]\nname = \"b\"\nmass = 1\n"
+      "inertia = [1, 1, 5]\n[[body]]\nname = \"c\"\n"
+      "shapes = [{ box = [1, 1, 0] }]\n[material.m]\nrestitution = 2\n");
+  ASSERT_EQ(errors.size(), 4u);
+  EXPECT_HAS(errors[0], "2:6: simulation: dt");
+  EXPECT_HAS(errors[1], "3:1: body 'b': inertia breaks the triangle rule");
+  EXPECT_HAS(errors[2], "9:26: body 'c': shape: box: found 0");
+  EXPECT_HAS(errors[3], "11:15: material 'm': restitution");
+}
+
+TEST(SceneToml, ABillionCopiesAreRefusedBeforeMemoryIsTaken) {
+  for (const std::string count :
+       {"[1000000000, 1, 1]", "[1000, 1000, 1000]",
+        "[9223372036854775807, 9223372036854775807, 9223372036854775807]"}) {
+    try {
+      (void)read(bodyWith("count = " + count + "\nspacing = [1, 1, 1]"));
+      FAIL() << "accepted";
+    } catch (const SceneError& error) {
+      EXPECT_EQ(error.cause(), SceneError::Cause::Limit);
+      EXPECT_HAS(std::string(error.what()), "s.toml:3:9: body 'b': found more than 1000000 bodies");
+    }
+  }
+  EXPECT_HAS(errorOf(bodyWith("count = [0, 1, 1]\nspacing = [1, 1, 1]")), "three integers above 0");
+  EXPECT_HAS(errorOf(bodyWith("count = [2, 1, 1]")), "expected [dx, dy, dz]");
+}
+
+TEST(SceneToml, LimitsOfTheCallerHold) {
+  EXPECT_HAS(errorOf(kBall + bodyOf("{ sphere = 1 }"), {}, {.maxBodies = 1}), "more than 1 bodies");
+  EXPECT_HAS(errorOf(bodyOf("{ sphere = 1 }, { sphere = 2 }"), {}, {.maxShapes = 1}),
+             "more than 1 shapes");
+  EXPECT_HAS(errorOf(kBall, {}, {.maxBytes = 10}), "the limit is 10");
+  try {
+    (void)read(kBall, {.maxBytes = 10});
+  } catch (const SceneError& error) {
+    EXPECT_EQ(error.cause(), SceneError::Cause::Limit);
+  }
+}
+
+TEST(SceneToml, NamesThatAreHostileAreShownCutAndWithoutControlCharacters) {
+  const std::string error = errorOf("[[body]]\nname = \"" + std::string(100'000, 'x') +
+                                    "\"\nshapes = [{ sphere = 1 }]\n");
+  EXPECT_HAS(error, "2:8: body: name: found 100000 bytes, expected at most 256");
+  EXPECT_LT(error.size(), 200u);
+  EXPECT_FALSE(contains(errorOf("\"\\u001b[31m\" = 1\n" + kBall), "\x1b"));
+}
+
+TEST(SceneToml, UnitsThatLookLikeMillimetresGiveOneWarning) {
+  const auto warnings = [](const std::string& text) { return notesOf(read(text), Kind::Warning); };
+  const auto gravity = warnings(simulationWith("gravity = [0, 0, -9810]"));
+  ASSERT_EQ(gravity.size(), 1u);
+  EXPECT_HAS(gravity[0], "2: found gravity of 9810 m/s^2: is the scene in millimetres");
+  const auto both = warnings(
+      "[simulation]\ngravity = [0, 0, -9810]\n[[body]]\nname = \"b\"\nmass = 1e-9\n"
+      "shapes = [{ sphere = 600 }]\n");
+  ASSERT_EQ(both.size(), 1u);
+  EXPECT_HAS(both[0], "body 'b' of 1200 m, body 'b' of 1e-09 kg");
+  EXPECT_TRUE(warnings(kBall + bodyOf("{ box = [1000, 1000, 1] }")).empty());
+}
+
+// Physical parameters.
+
+TEST(SceneToml, SizesThatMakeNoSolidAreRefusedForEveryShape) {
+  for (const std::string size : {"0", "-1", "nan", "inf", "1e300", "1e-300"}) {
+    for (const std::string& shape :
+         {"sphere = " + size, "box = [1, 1, " + size + "]", "capsule = [" + size + ", 1]",
+          "capsule = [1, " + size + "]", "cylinder = [1, " + size + "]", "cone = [" + size + ", 1]",
+          "ellipsoid = [1, " + size + ", 1]",
+          "height_field = { size = [1, " + size + "], heights = [[0, 0], [0, 0]] }"}) {
+      EXPECT_HAS(errorOf(bodyOf("{ " + shape + " }")), "expected") << shape;
+    }
+  }
+  EXPECT_HAS(errorOf(bodyOf("{ plane = false }")), "found false, expected true");
+  EXPECT_HAS(errorOf(bodyOf("{ convex = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]] }")), "4:22");
+  EXPECT_HAS(errorOf(bodyOf("{ height_field = { size = [1, 1], heights = [[0, 0], [0]] } }")),
+             "a row of 2 heights");
+  EXPECT_HAS(errorOf(bodyOf("{ sphere = 1, box = [1, 1, 1] }")), "more than one shape");
+  EXPECT_HAS(errorOf(bodyOf("{ }")), "found no shape, expected one of box, sphere");
+}
+
+TEST(SceneToml, MassesThatNoBodyHasAreRefused) {
+  for (const std::string mass : {"0", "-1", "nan", "1e300"}) {
+    EXPECT_HAS(errorOf(bodyWith("mass = " + mass)), "expected a mass above 0");
+    EXPECT_HAS(errorOf(materialWith("density = " + mass)), "expected a density above 0");
+  }
+  EXPECT_HAS(errorOf("[[body]]\nname = \"b\"\n"),
+             "1:1: body 'b': found no shapes, expected shapes or mass and inertia");
+  EXPECT_HAS(errorOf("[[body]]\nname = \"b\"\nshapes = []\n"), "found no shapes");
+  EXPECT_HAS(errorOf(bodyWith("inertia = [1, 1, 1]")), "expected mass and inertia together");
+  EXPECT_HAS(errorOf(bodyWith("mass = 1\ncenter_of_mass = [0, 0, 0]")),
+             "expected mass and inertia together");
+  EXPECT_HAS(errorOf("[[body]]\nname = \"b\"\nshapes = [{ plane = true }]\n"),
+             "found a plane on a body that moves freely");
+}
+
+TEST(SceneToml, InertiaThatNoSolidHasIsRefused) {
+  EXPECT_HAS(errorOf(bodyWith("mass = 1\ninertia = [1, 1, 5]")), "triangle rule");
+  EXPECT_HAS(errorOf(bodyWith("mass = 1\ninertia = [1, 1, -1]")), "positive definite");
+  EXPECT_HAS(errorOf(bodyWith("mass = 1\ninertia = [1, 1, 1, 2, 0, 0]")), "positive definite");
+  EXPECT_EQ(errorOf(bodyWith("mass = 1\ninertia = [1, 1, 2]")), "accepted");
+}
+
+TEST(SceneToml, MassesThatDifferGreatlyGiveAWarning) {
+  const auto warnings = notesOf(read(bodyWith("mass = 1e12") + kBall.substr(0, 23) +
+                                     "mass = 1\nshapes = [{ sphere = 0.1 }]\n"),
+                                Kind::Warning);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_HAS(warnings[0], "1: body 'b' is 1e+12 times as heavy as body 'ball'");
+}
+
+TEST(SceneToml, FrictionAndRestitutionHaveTheirRange) {
+  for (const std::string value : {"-1", "nan", "1e6", "-0.001"})
+    EXPECT_HAS(errorOf(materialWith("friction = " + value)),
+               "expected a friction coefficient from 0 to 1000");
+  for (const std::string value : {"-0.1", "1.1", "nan"})
+    EXPECT_HAS(errorOf(materialWith("restitution = " + value)), "from 0 to 1");
+  EXPECT_HAS(errorOf(materialWith("rolling_friction = -1")), "rolling_friction: found -1");
+  EXPECT_EQ(errorOf(materialWith("friction = 1000\nrestitution = 1")), "accepted");
+  EXPECT_HAS(errorOf(kBall + "[[pair]]\nmaterials = [\"default\", \"default\"]\nfriction = -1\n"),
+             "6:12");
+}
+
+TEST(SceneToml, APairOfMaterialsIsSaidOnce) {
+  EXPECT_HAS(errorOf(materialWith("friction = 1") +
+                     "[[pair]]\nmaterials = [\"m\", \"default\"]\n[[pair]]\nmaterials = "
+                     "[\"default\", \"m\"]\n"),
+             "9:13: pair: found 'default' and 'm' twice, expected them at 7:13 alone");
+}
+
+TEST(SceneToml, TimeStepsThatCannotBeTakenAreRefusedAndLongOnesWarnedOf) {
+  for (const std::string dt : {"0", "-0.001", "nan", "1e6", "inf"})
+    EXPECT_HAS(errorOf(simulationWith("dt = " + dt)), "2:6: simulation: dt: found");
+  EXPECT_TRUE(notesOf(read(simulationWith("dt = 0.1")), Kind::Warning).empty());
+  const auto warnings = notesOf(read(simulationWith("dt = 0.2")), Kind::Warning);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_HAS(warnings[0], "2: simulation: dt of more than 0.1 s");
+}
+
+TEST(SceneToml, SolverCountsAndTolerancesHaveTheirRange) {
+  for (const std::string count : {"0", "-1", "2147483648", "1.5", "'2'"}) {
+    EXPECT_NE(errorOf(simulationWith("impulse = { num_sweeps = " + count + " }")), "accepted");
+    EXPECT_NE(errorOf(simulationWith("impulse = { num_substeps = " + count + " }")), "accepted");
+  }
+  for (const std::string tolerance : {"0", "nan", "-1"})
+    EXPECT_HAS(errorOf(simulationWith("impulse = { tolerance = " + tolerance + " }")),
+               "expected a tolerance above 0");
+}
+
+TEST(SceneToml, AQuaternionIsNormalisedWithAWarningUnlessItIsNearlyUnitOrZero) {
+  const auto warnings = [](const std::string& q) {
+    return notesOf(read(bodyWith("quaternion = " + q)), Kind::Warning);
+  };
+  EXPECT_HAS(errorOf(bodyWith("quaternion = [0, 0, 0, 0]")),
+             "3:14: body 'b': quaternion: found [0, 0, 0, 0], expected a quaternion");
+  EXPECT_TRUE(warnings("[1.0000005, 0, 0, 0]").empty());
+  ASSERT_EQ(warnings("[2, 0, 0, 0]").size(), 1u);
+  EXPECT_HAS(warnings("[2, 0, 0, 0]")[0], "3: body 'b': quaternion of length 2 was normalised");
+  EXPECT_EQ(hashOf(bodyWith("quaternion = [2, 0, 0, 0]")), hashOf(bodyWith("")));
+  EXPECT_EQ(warnings("[1e-5, 0, 0, 0]").size(), 1u);
+  EXPECT_HAS(errorOf(bodyWith("axis_angle = [0, 0, 0, 1]")), "expected an axis");
+  EXPECT_HAS(errorOf(bodyWith("rpy = [0, 0, 0]\nquaternion = [1, 0, 0, 0]")),
+             "found two rotations");
+}
+
+TEST(SceneToml, ABodyIsFixedOrKinematicOrNeither) {
+  EXPECT_HAS(errorOf(bodyWith("fixed = true\nkinematic = true")), "found both fixed and kinematic");
+  EXPECT_HAS(errorOf(bodyWith("fixed = 1")), "found 1, expected true or false");
+  EXPECT_HAS(errorOf(bodyWith("fixed = true\nvelocity = [1, 0, 0]")),
+             "4:12: body 'b': found a velocity on a fixed body");
+}
+
+TEST(SceneToml, TablesOfTheWrongKindAreRefused) {
+  EXPECT_HAS(errorOf("[body]\nname = \"b\"\n"), "expected tables headed [[body]]");
+  EXPECT_HAS(errorOf("body = 3\n"), "expected tables headed [[body]]");
+  EXPECT_HAS(errorOf("body = [3]\n"), "found 3, expected a table");
+  EXPECT_HAS(errorOf("material = [1]\n" + kBall), "expected tables headed [material.NAME]");
+  EXPECT_HAS(errorOf("simulation = 1\n" + kBall), "simulation: found 1, expected a table");
+  EXPECT_HAS(errorOf(kBall + "[pair]\n"), "expected tables headed [[pair]]");
+  EXPECT_HAS(errorOf(kBall + "[exclude]\n"), "expected tables headed [[exclude]]");
+  EXPECT_HAS(errorOf("[[body]]\nname = \"b\"\nshapes = { sphere = 1 }\n"), "an array of tables");
+  EXPECT_HAS(errorOf("[[body]]\nname = \"b\"\nshapes = [1]\n"), "found 1, expected a table");
+  EXPECT_HAS(errorOf("[[body]]\nname = 3\nshapes = [{ sphere = 1 }]\n"),
+             "name: found 3, expected a string");
+  EXPECT_HAS(errorOf("[[body]]\nshapes = [{ sphere = 1 }]\n"), "1:1: body: name is missing");
+  EXPECT_HAS(errorOf(kBall + "[[exclude]]\nbodies = [\"ball\"]\n"), "an array of 2 strings");
+  EXPECT_HAS(errorOf(kBall + "[[exclude]]\nbodies = [\"ball\", \"ball\"]\n"),
+             "never touches itself");
+}
+
+}  // namespace
+}  // namespace tangere
