@@ -4,60 +4,48 @@
 // meaningful: how far the answers are from the exact ones.
 #include "commands.hpp"
 
-#include <workload.hpp>
-
 #include <tangere/collision.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <functional>
-#include <numeric>
+#include <filesystem>
+#include <known_peers.hpp>
+#include <limits>
+#include <optional>
+#include <timing.hpp>
+#include <workload.hpp>
 
 namespace tangere::cli {
 
 namespace {
 
+using workload::BenchRow;
+using workload::keep;
+using workload::PairTiming;
 using workload::PairWorkload;
 using workload::Regime;
 
-struct BenchRow {
-  std::string name;
-  Real median_ns = 0, p99_ns = 0;
-  Real perSecond = 0;
-  std::string unit;     ///< of what is done per second
-  std::string quality;  ///< what `error` is
-  Real error = 0;
-  Real errorLimit = 0;  ///< above it the time says nothing
-};
-
 struct BenchOptions {
   std::vector<std::string> names;
+  std::string pair = "all";
+  bool peers = false;
 };
 
-template <class T>
-void keep(const T& value) {
-  asm volatile("" : : "g"(&value) : "memory");
-}
+/// What the other libraries did; empty where they were not asked for.
+struct PeerReport {
+  std::vector<std::string> names;
+  Json missing = Json::array();
+};
 
-/// Times `call(i)`, i in [0, count): blocks of calls long enough for the clock, several passes.
 template <class Call>
-void timeCalls(int count, int blockSize, int passes, BenchRow& row, const Call& call) {
-  for (int i = 0; i < count; ++i) call(i);
-  std::vector<Real> samples;
-  for (int pass = 0; pass < passes; ++pass)
-    for (int begin = 0; begin + blockSize <= count; begin += blockSize) {
-      const auto start = std::chrono::steady_clock::now();
-      for (int i = begin; i < begin + blockSize; ++i) call(i);
-      const auto end = std::chrono::steady_clock::now();
-      samples.push_back(std::chrono::duration<Real, std::nano>(end - start).count() / blockSize);
-    }
+void timeQueries(int count, int blockSize, int passes, BenchRow& row, const Call& call) {
+  workload::timeCalls(count, blockSize, passes, row, call);
   throwIfInterrupted();
-  std::sort(samples.begin(), samples.end());
-  row.median_ns = samples[samples.size() / 2];
-  row.p99_ns = samples[samples.size() * 99 / 100];
-  row.perSecond = 1e9 / row.median_ns;
 }
 
 Real worstDistanceError(const PairWorkload& work) {
@@ -70,9 +58,9 @@ Real worstDistanceError(const PairWorkload& work) {
 }
 
 void benchPair(ShapeType type1, ShapeType type2, std::vector<BenchRow>& rows) {
-  constexpr int kPoses = 1000, kBlock = 20, kPasses = 10;
-  const std::string names =
-      std::string(shapeTypeName(type1)) + "-" + std::string(shapeTypeName(type2));
+  constexpr int kPoses = PairTiming::kPoses, kBlock = PairTiming::kBlock;
+  constexpr int kPasses = PairTiming::kPasses;
+  const std::string names = workload::pairName(type1, type2);
   for (const Regime regime : {Regime::Separated, Regime::Shallow}) {
     const PairWorkload work = workload::makePairs(type1, type2, regime, kPoses, 1);
     BenchRow row{
@@ -81,7 +69,7 @@ void benchPair(ShapeType type1, ShapeType type2, std::vector<BenchRow>& rows) {
         .quality = "certificate gap [m]",
         .error = worstDistanceError(work),
         .errorLimit = 1e-6};
-    timeCalls(kPoses, kBlock, kPasses, row, [&](int i) {
+    timeQueries(kPoses, kBlock, kPasses, row, [&](int i) {
       const workload::PosePair& pose = work.poses[static_cast<std::size_t>(i)];
       keep(distance(*work.shape1, pose.X_W1, *work.shape2, pose.X_W2));
     });
@@ -105,17 +93,20 @@ void benchPair(ShapeType type1, ShapeType type2, std::vector<BenchRow>& rows) {
       for (const ContactManifold& m : result.manifolds()) deepest = std::fmax(deepest, m.depth());
       const workload::PosePair& pose = work.poses[static_cast<std::size_t>(i)];
       const DistanceResult d = distance(*work.shape1, pose.X_W1, *work.shape2, pose.X_W2);
-      manifold.error = std::fmax(manifold.error, std::fabs(deepest + d.distance));
+      // The tips of two cones that were pushed towards each other may pass: then there is no depth.
+      manifold.error = std::fmax(manifold.error, std::fabs(deepest - std::fmax(0, -d.distance)));
     }
-    timeCalls(kPoses, kBlock, kPasses, manifold, [&](int i) { keep(contacts(i)); });
+    timeQueries(kPoses, kBlock, kPasses, manifold, [&](int i) { keep(contacts(i)); });
     rows.push_back(manifold);
   }
 }
 
-void benchPairs(std::vector<BenchRow>& rows) {
+void benchPairs(const BenchOptions& options, std::vector<BenchRow>& rows) {
   for (const ShapeType type1 : workload::kConvexTypes)
     for (const ShapeType type2 : workload::kConvexTypes)
-      if (type1 <= type2) benchPair(type1, type2, rows);
+      if (type1 <= type2 &&
+          (options.pair == "all" || options.pair == workload::pairName(type1, type2)))
+        benchPair(type1, type2, rows);
 }
 
 void benchBroadSize(int count, int moveEvery, std::vector<BenchRow>& rows) {
@@ -127,7 +118,7 @@ void benchBroadSize(int count, int moveEvery, std::vector<BenchRow>& rows) {
                .unit = "box updates",
                .quality = "pairs missing or extra"};
   std::size_t numPairs = 0;
-  timeCalls(60, 1, 1, row, [&](int) {
+  timeQueries(60, 1, 1, row, [&](int) {
     boxes.step();
     for (const int i : boxes.movers())
       broadPhase.update(static_cast<ObjectId>(i), boxes.boxes()[static_cast<std::size_t>(i)]);
@@ -148,7 +139,7 @@ void benchBroadSize(int count, int moveEvery, std::vector<BenchRow>& rows) {
   rows.push_back(row);
 }
 
-void benchBroad(std::vector<BenchRow>& rows) {
+void benchBroad(const BenchOptions&, std::vector<BenchRow>& rows) {
   for (const int count : {1000, 10000, 100000})
     for (const int moveEvery : {1, 100}) benchBroadSize(count, moveEvery, rows);
 }
@@ -177,7 +168,7 @@ Real bruteForceDistance(const Mesh& mesh, const Vec3& p) {
   return best;
 }
 
-void benchMesh(std::vector<BenchRow>& rows) {
+void benchMesh(const BenchOptions&, std::vector<BenchRow>& rows) {
   const std::shared_ptr<const Mesh> mesh = workload::bumpySphere(22);
   const auto triangles = static_cast<int>(mesh->triangles().size());
   const Sphere ball(0.3);
@@ -196,7 +187,7 @@ void benchMesh(std::vector<BenchRow>& rows) {
 
   BenchRow build{.name = "mesh/build/" + size, .unit = "meshes", .quality = "triangles dropped"};
   build.error = mesh->numDroppedTriangles();
-  timeCalls(10, 1, 2, build, [&](int) {
+  timeQueries(10, 1, 2, build, [&](int) {
     const Mesh again(mesh->vertices(), mesh->triangles());
     keep(again);
   });
@@ -211,7 +202,7 @@ void benchMesh(std::vector<BenchRow>& rows) {
     const Real exact = bruteForceDistance(*mesh, at(apart, i).translation) - ball.radius();
     gap.error = std::fmax(gap.error, std::fabs(d.distance - exact));
   }
-  timeCalls(200, 1, 5, gap, [&](int i) { keep(distance(*mesh, {}, ball, at(apart, i))); });
+  timeQueries(200, 1, 5, gap, [&](int i) { keep(distance(*mesh, {}, ball, at(apart, i))); });
   rows.push_back(gap);
 
   CollisionResult result;
@@ -232,29 +223,129 @@ void benchMesh(std::vector<BenchRow>& rows) {
         contacts.error = std::fmax(contacts.error, box.signedDistance(onBox).distance);
       }
   }
-  timeCalls(200, 1, 5, contacts, [&](int i) { keep(ask(i)); });
+  timeQueries(200, 1, 5, contacts, [&](int i) { keep(ask(i)); });
   rows.push_back(contacts);
 }
 
-const std::vector<std::pair<std::string, std::function<void(std::vector<BenchRow>&)>>>& all() {
-  static const std::vector<std::pair<std::string, std::function<void(std::vector<BenchRow>&)>>>
-      list = {{"pairs", benchPairs}, {"broad", benchBroad}, {"mesh", benchMesh}};
-  return list;
+struct NamedBench {
+  const char* name;
+  void (*run)(const BenchOptions& options, std::vector<BenchRow>& rows);
+};
+constexpr NamedBench kBenches[] = {
+    {"pairs", benchPairs}, {"broad", benchBroad}, {"mesh", benchMesh}};
+
+bool isWanted(const BenchOptions& options, const char* name) {
+  return options.names.empty() ||
+         std::find(options.names.begin(), options.names.end(), name) != options.names.end();
 }
 
-void print(const std::vector<BenchRow>& rows) {
-  std::printf("%-44s %12s %12s %14s  %s\n", "benchmark", "median [ns]", "p99 [ns]", "per second",
-              "quality");
+void requireKnown(const BenchOptions& options) {
+  std::vector<std::string> known;
+  for (const NamedBench& bench : kBenches) known.emplace_back(bench.name);
+  for (const std::string& name : options.names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw CommandError(kUsage, "unknown benchmark '" + name + "'" + nearNames(name, known) +
+                                     "; known: pairs, broad, mesh");
+  std::vector<std::string> pairs{"all"};
+  for (const ShapeType type1 : workload::kConvexTypes)
+    for (const ShapeType type2 : workload::kConvexTypes)
+      if (type1 <= type2) pairs.push_back(workload::pairName(type1, type2));
+  if (std::find(pairs.begin(), pairs.end(), options.pair) == pairs.end())
+    throw CommandError(kUsage, "unknown pair '" + options.pair + "'" +
+                                   nearNames(options.pair, pairs) + "; an example is box-capsule");
+}
+
+/// Everything a program writes to stdout; nothing when it cannot be run or fails.
+std::optional<std::string> outputOf(const std::filesystem::path& program, const char* argument) {
+  int ends[2];
+  if (access(program.c_str(), X_OK) != 0 || pipe(ends) != 0) return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    execl(program.c_str(), program.c_str(), argument, nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n = 1; child > 0 && n != 0;) {
+    n = read(ends[0], buffer, sizeof(buffer));
+    if (n < 0 && errno != EINTR) break;
+    if (n > 0) text.append(buffer, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  int status = -1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  throwIfInterrupted();
+  if (child <= 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  return text;
+}
+
+/// The rows of the other libraries after ours. Peers are measured by a program beside this one, so
+/// that tangere itself depends on none of them.
+PeerReport benchPeers(const BenchOptions& options, std::vector<BenchRow>& rows) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const std::filesystem::path program = self.parent_path() / "tangere_peers";
+  const std::optional<std::string> text =
+      outputOf(program, isWanted(options, "pairs") ? options.pair.c_str() : "none");
+  PeerReport report;
+  if (!text) {
+    const bool isThere = access(program.c_str(), X_OK) == 0;
+    for (const peers::KnownPeer& known : peers::kKnownPeers)
+      report.missing.push_back({{"name", known.name},
+                                {"get", isThere ? "tangere_peers failed: run it alone to see why"
+                                                : "tangere_peers is not beside tangere: run "
+                                                  "tangere from the folder it was built in"}});
+    return report;
+  }
+  const Json document = Json::parse(*text);
+  document["peers"].get_to(report.names);
+  report.missing = document["missing"];
+  for (const Json& row : document["rows"])
+    rows.push_back({.name = row["name"],
+                    .library = row["library"],
+                    .median_ns = row["median_ns"],
+                    .p99_ns = row["p99_ns"],
+                    .perSecond = row["per_second"],
+                    .unit = row["unit"],
+                    .quality = row["quality"],
+                    // JSON has no NaN: an answer that is no number is infinitely wrong.
+                    .error = row["error"].is_null() ? std::numeric_limits<Real>::infinity()
+                                                    : row["error"].get<Real>(),
+                    .errorLimit = row["error_limit"]});
+  // Ours first, then the peers on the same benchmark.
+  std::vector<BenchRow> sorted;
   for (const BenchRow& row : rows)
-    std::printf("%-44s %12.1f %12.1f %14.0f  %s: %.2g%s\n", row.name.c_str(), row.median_ns,
-                row.p99_ns, row.perSecond, row.quality.c_str(), row.error,
-                row.error > row.errorLimit ? "  WRONG: the time says nothing" : "");
+    if (row.library == "tangere") {
+      sorted.push_back(row);
+      for (const BenchRow& other : rows)
+        if (other.library != "tangere" && other.name == row.name) sorted.push_back(other);
+    }
+  rows = std::move(sorted);
+  return report;
+}
+
+void print(const std::vector<BenchRow>& rows, const PeerReport& peers) {
+  std::printf("%-44s %-14s %12s %12s %14s  %s\n", "benchmark", "library", "median [ns]", "p99 [ns]",
+              "per second", "quality");
+  for (const BenchRow& row : rows)
+    std::printf("%-44s %-14s %12.1f %12.1f %14.0f  %s: %.2g%s\n", row.name.c_str(),
+                row.library.c_str(), row.median_ns, row.p99_ns, row.perSecond, row.quality.c_str(),
+                row.error, row.error > row.errorLimit ? "  WRONG: the time says nothing" : "");
+  for (const Json& peer : peers.missing)
+    std::printf("missing peer: %s (%s)\n", peer["name"].get<std::string>().c_str(),
+                peer["get"].get<std::string>().c_str());
 }
 
 Json toJson(const std::vector<BenchRow>& rows) {
   Json list = Json::array();
   for (const BenchRow& row : rows)
     list.push_back({{"name", row.name},
+                    {"library", row.library},
                     {"median_ns", row.median_ns},
                     {"p99_ns", row.p99_ns},
                     {"per_second", row.perSecond},
@@ -266,23 +357,25 @@ Json toJson(const std::vector<BenchRow>& rows) {
 }
 
 void runBench(const BenchOptions& options, const CommonOptions& common) {
-  std::vector<std::string> known;
-  for (const auto& entry : all()) known.push_back(entry.first);
-  for (const std::string& name : options.names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw CommandError(kUsage, "unknown benchmark '" + name + "'" + nearNames(name, known) +
-                                     "; known: pairs, broad, mesh");
+  requireKnown(options);
   std::vector<BenchRow> rows;
-  for (const auto& [name, run] : all())
-    if (options.names.empty() ||
-        std::find(options.names.begin(), options.names.end(), name) != options.names.end()) {
-      if (common.verbose > 0) say(common, "running " + name);
-      run(rows);
+  for (const NamedBench& bench : kBenches)
+    if (isWanted(options, bench.name)) {
+      if (common.verbose > 0) say(common, std::string("running ") + bench.name);
+      bench.run(options, rows);
     }
-  if (common.json)
-    printJson(toJson(rows));
-  else
-    print(rows);
+  PeerReport peers;
+  if (options.peers) {
+    if (common.verbose > 0) say(common, "running the peers");
+    peers = benchPeers(options, rows);
+  }
+  if (!common.json) return print(rows, peers);
+  Json document = toJson(rows);
+  if (options.peers) {
+    document["peers"] = peers.names;
+    document["missing_peers"] = peers.missing;
+  }
+  printJson(document);
 }
 
 }  // namespace
@@ -292,9 +385,13 @@ void addBenchCommand(CLI::App& program, const CommonOptions& common) {
       program.add_subcommand("bench", "Named benchmarks on this machine, with quality figures");
   const auto options = std::make_shared<BenchOptions>();
   command->add_option("NAME", options->names, "pairs, broad, mesh (default: all)");
+  command->add_option("--pair", options->pair, "Of `pairs` only this one, such as box-capsule")
+      ->type_name("SHAPE1-SHAPE2");
+  command->add_flag("--peers", options->peers,
+                    "Also the other libraries that are installed (FCL, ODE, Bullet): `pairs`");
   command->footer(
       "median and p99 are of one query (broad: of one box in one step), on one thread.\n"
-      "Example:\n  tangere bench pairs --json");
+      "Example:\n  tangere bench pairs --pair box-box --peers");
   command->callback([options, &common] { runBench(*options, common); });
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tangere check: reads a mesh file and says what is in it and what is wrong with it.
+// tangere check: reads a scene or a mesh file and says what is in it, what was made of it and what
+// is wrong with it.
 #include "commands.hpp"
+#include "scene_input.hpp"
 
 #include <tangere/error.hpp>
 #include <tangere/io.hpp>
@@ -11,6 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace tangere::cli {
 
@@ -97,7 +100,7 @@ void print(const std::string& file, const MeshReport& report) {
   if (findings.empty()) std::printf("  nothing to mend\n");
 }
 
-void runCheck(const CheckOptions& options, const CommonOptions& common) {
+void checkMesh(const CheckOptions& options, const CommonOptions& common) {
   requireReadable(options.file);
   const MeshReport report = inspectMesh(readMesh(options.file));
   if (options.solid && !report.isSolid()) {
@@ -114,17 +117,112 @@ void runCheck(const CheckOptions& options, const CommonOptions& common) {
     print(options.file, report);
 }
 
+const char* solverName(SolverType solver) {
+  switch (solver) {
+    case SolverType::Impulse:
+      return "impulse";
+    case SolverType::Sap:
+      return "sap";
+    case SolverType::Event:
+      return "event";
+  }
+  return "";
+}
+
+struct BodyCounts {
+  int dynamic = 0, fixed = 0, kinematic = 0;
+};
+
+BodyCounts countBodies(const Model& model) {
+  BodyCounts counts;
+  for (int i = 0; i < model.numBodies(); ++i) {
+    const BodyType type = model.bodyType(i);
+    ++(type == BodyType::Dynamic ? counts.dynamic
+       : type == BodyType::Fixed ? counts.fixed
+                                 : counts.kinematic);
+  }
+  return counts;
+}
+
+Json toJson(const std::string& file, const Scene& scene) {
+  const BodyCounts counts = countBodies(scene.model);
+  Json notes = Json::array();
+  for (const ImportNote& note : scene.report.notes)
+    notes.push_back({{"kind", importNoteKindName(note.kind)},
+                     {"file", note.file},
+                     {"line", note.line},
+                     {"column", note.column},
+                     {"message", note.message}});
+  return {{"file", file},
+          {"name", scene.name},
+          {"solver", solverName(scene.solver)},
+          {"dt_s", scene.model.options().dt},
+          {"bodies", scene.model.numBodies()},
+          {"dynamic_bodies", counts.dynamic},
+          {"fixed_bodies", counts.fixed},
+          {"kinematic_bodies", counts.kinematic},
+          {"shapes", scene.model.numShapes()},
+          {"notes", notes}};
+}
+
+void print(const std::string& file, const Scene& scene) {
+  const BodyCounts counts = countBodies(scene.model);
+  std::printf("%s: a scene for the %s solver\n", file.c_str(), solverName(scene.solver));
+  std::printf("  %-12s %d (%d dynamic, %d fixed, %d kinematic)\n", "bodies",
+              scene.model.numBodies(), counts.dynamic, counts.fixed, counts.kinematic);
+  std::printf("  %-12s %d\n", "shapes", scene.model.numShapes());
+  std::printf("  %-12s %g s\n", "time step", scene.model.options().dt);
+  bool isAsWritten = true;
+  for (const ImportNote& note : scene.report.notes) {
+    if (note.line == 0 && note.kind == ImportNote::Kind::Read) continue;  // the counts above
+    isAsWritten = isAsWritten && note.kind == ImportNote::Kind::Read;
+    std::printf("  - %s: %s\n", std::string(importNoteKindName(note.kind)).c_str(),
+                describe(note).c_str());
+  }
+  if (isAsWritten) std::printf("  nothing was changed or ignored\n");
+}
+
+void checkScene(const CheckOptions& options, const CommonOptions& common) {
+  if (options.solid)
+    throw CommandError(kUsage, join("--solid is for meshes, but ", options.file,
+                                    " is read as a scene; meshes end in .obj, .stl or .glb"));
+  CommonOptions silent = common;
+  silent.quiet = 2;  // the report below has the warnings
+  const Scene scene = loadSceneFor(options.file, silent);
+  if (common.json)
+    printJson(toJson(options.file, scene));
+  else
+    print(options.file, scene);
+}
+
+bool isMeshName(const std::string& file) {
+  std::string extension = std::filesystem::path(file).extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension == ".obj" || extension == ".stl" || extension == ".glb" || extension == ".gltf";
+}
+
+void runCheck(const CheckOptions& options, const CommonOptions& common) {
+  if (isMeshName(options.file))
+    checkMesh(options, common);
+  else
+    checkScene(options, common);
+}
+
 }  // namespace
 
 void addCheckCommand(CLI::App& program, const CommonOptions& common) {
   auto* command = program.add_subcommand(
-      "check", "Read a mesh (OBJ, STL) and report: watertight, orientation, degenerate parts");
+      "check", "Read a scene or a mesh (OBJ, STL, GLB) and report what is in it, changed or wrong");
   const auto options = std::make_shared<CheckOptions>();
-  command->add_option("FILE", options->file, "Mesh file, .obj or .stl; numbers are metres")
+  command
+      ->add_option("FILE", options->file,
+                   "Scene in TOML, or a mesh file: .obj, .stl or .glb; numbers are metres")
       ->required();
   command->add_flag("--solid", options->solid,
                     "Reject (exit code 3) a mesh that is not a closed solid seen from outside");
-  command->footer("Example:\n  tangere check part.stl --solid --json");
+  command->footer(
+      "Example:\n  tangere check scenes/stack.toml\n  tangere check part.stl --solid --json");
   command->callback([options, &common] { runCheck(*options, common); });
 }
 

@@ -70,19 +70,22 @@ std::string usageMessage(const CLI::App& program, const CLI::ParseError& error,
 
 int run(int argc, char** argv) {
   CommonOptions common;
-  CLI::App program("Tangere: collision detection with a depth for every contact point", "tangere");
+  CLI::App program("Tangere: bodies in contact, with a depth for every contact point", "tangere");
   program.require_subcommand(1);
   program.fallthrough();
   addCommonOptions(program, common);
+  addRunCommand(program, common);
+  addDiffCommand(program, common);
   addQueryCommand(program, common);
   addCheckCommand(program, common);
+  addVerifyCommand(program, common);
   addBenchCommand(program, common);
   addDoctorCommand(program, common);
   program.footer(
-      "Example:\n  tangere query pairs.csv --hulls hulls.csv -o answers.csv\n"
+      "Example:\n  tangere run stack.toml --duration 2 --record stack.h5\n"
       "  tangere COMMAND --help shows the options of a command with an example.\n"
-      "Exit codes: 0 done, 2 usage, 3 input rejected, 5 resource limit, "
-      "6 input/output, 130 interrupted.");
+      "Exit codes: 0 done, 2 usage, 3 input rejected, 4 simulation stopped, 5 resource limit, "
+      "6 input/output, 7 device, 130 interrupted.");
   try {
     catchInterrupts();
     program.parse(argc, argv);
@@ -95,8 +98,12 @@ int run(int argc, char** argv) {
         CommandError(kUsage, usageMessage(program, error, words) + "; see tangere --help"), common);
   } catch (const CommandError& error) {
     return reportError(error, common);
+  } catch (const CommandEnd& end) {
+    return end.code;
   } catch (const InvalidInput& error) {
     return reportError(CommandError(kInputRejected, error.what()), common);
+  } catch (const FileError& error) {
+    return reportError(CommandError(kInputOutput, error.what()), common);
   } catch (const std::bad_alloc&) {
     return reportError(CommandError(kResourceLimit, "out of memory"), common);
   }

@@ -1,8 +1,10 @@
-# The installed library: one archive, libtangere_collision, that holds the modules below collision
-# and the mesh readers.
-# Users link tangere::collision and see the public headers and Eigen, nothing else. Qhull is taken
-# into the archive where its static library exists; that one is not position independent on Debian,
-# so a shared library made from it needs TANGERE_BUNDLE_QHULL=OFF, which leaves Qhull a dependency.
+# The installed libraries, each one archive:
+#   tangere::collision  the modules up to collision and the mesh readers; users see the public
+#                       headers and Eigen, nothing else
+#   tangere::tangere    all the rest on top of it: models, solvers, simulator, scenes, recordings
+# Qhull is taken into the archive where its static library exists; that one is not position
+# independent on Debian, so a shared library made from it needs TANGERE_BUNDLE_QHULL=OFF, which
+# leaves Qhull a dependency.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 find_package(Qhull REQUIRED)
@@ -12,26 +14,38 @@ if(NOT TARGET Qhull::qhullstatic_r)
   set(TANGERE_BUNDLE_QHULL OFF)
 endif()
 
-add_library(tangere_package STATIC)
-foreach(module IN ITEMS core math geometry collision io)
-  if(NOT TARGET tangere_${module})
-    continue()
-  endif()
-  get_target_property(type tangere_${module} TYPE)
-  if(NOT type STREQUAL INTERFACE_LIBRARY)
-    target_sources(tangere_package PRIVATE $<TARGET_OBJECTS:tangere_${module}>)
-  endif()
-endforeach()
-set_target_properties(tangere_package PROPERTIES
-  LINKER_LANGUAGE CXX
-  OUTPUT_NAME tangere_collision
-  EXPORT_NAME collision
-  ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
-target_include_directories(tangere_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_features(tangere_package INTERFACE cxx_std_20)
-# The public headers hold arithmetic: it must round in the user's program as it does in ours.
-target_compile_options(tangere_package INTERFACE -ffp-contract=off)
+# tangere_add_package(<target> <exported name> <archive name> <modules...>)
+function(tangere_add_package target name archive)
+  add_library(${target} STATIC)
+  foreach(module IN LISTS ARGN)
+    get_target_property(type tangere_${module} TYPE)
+    if(NOT type STREQUAL INTERFACE_LIBRARY)
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:tangere_${module}>)
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE CXX
+    OUTPUT_NAME ${archive}
+    EXPORT_NAME ${name}
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
+  target_include_directories(${target} INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  # The public headers hold arithmetic: it must round in the user's program as it does in ours.
+  target_compile_options(${target} INTERFACE -ffp-contract=off)
+endfunction()
+
+set(mesh_readers "/(glb|mesh_file|obj|stl|text)\\.cpp")
+tangere_add_package(tangere_package collision tangere_collision core math geometry collision)
+target_sources(tangere_package PRIVATE
+  $<FILTER:$<TARGET_OBJECTS:tangere_io>,INCLUDE,${mesh_readers}>)
 target_link_libraries(tangere_package INTERFACE Eigen3::Eigen Threads::Threads)
+tangere_add_package(tangere_whole_package tangere tangere
+  solver model dynamics contact integrator sim)
+target_sources(tangere_whole_package PRIVATE
+  $<FILTER:$<TARGET_OBJECTS:tangere_io>,EXCLUDE,${mesh_readers}>)
+target_link_libraries(tangere_whole_package INTERFACE tangere_package
+  $<LINK_ONLY:$<INSTALL_INTERFACE:PkgConfig::tangere_hdf5>>)
 if(TANGERE_BUNDLE_QHULL)
   set(unpacked ${PROJECT_BINARY_DIR}/package/qhull)
   add_custom_command(TARGET tangere_package POST_BUILD
@@ -43,9 +57,9 @@ else()
   target_link_libraries(tangere_package INTERFACE $<LINK_ONLY:Qhull::qhull_r>)
 endif()
 
-install(TARGETS tangere_package EXPORT tangereTargets
+install(TARGETS tangere_package tangere_whole_package EXPORT tangereTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/tangere DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/tangere DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
 install(EXPORT tangereTargets NAMESPACE tangere:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tangere)
 configure_package_config_file(cmake/tangereConfig.cmake.in package/tangereConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tangere)
@@ -64,7 +78,9 @@ endif()
 file(RELATIVE_PATH TANGERE_PC_TO_PREFIX
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/tangere.pc.in package/tangere.pc @ONLY)
+configure_file(cmake/tangere_collision.pc.in package/tangere_collision.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tangere.pc
+  ${CMAKE_CURRENT_BINARY_DIR}/package/tangere_collision.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE docs/third_party.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET tangere_cli)

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -281,6 +282,38 @@ class Check(CommandLine):
         self.run_program("check", self.file("noise.obj", os.urandom(100000)), code=3)
         self.run_program("check", self.file("what.xyz", "1 2 3"), code=3)
 
+    SCENE = '[[body]]\nname = "a"\nquaternion = [2, 0, 0, 0]\nshapes = [{ mesh = "t.obj" }]\n'
+
+    def test_a_scene_is_reported_with_what_was_read_and_changed(self):
+        self.file("t.obj", self.TETRAHEDRON)
+        scene = self.file("s.toml", self.SCENE)
+        document = json.loads(self.run_program("check", scene, "--json")[0])
+        self.assertEqual((document["name"], document["solver"], document["bodies"]), ("s", "impulse", 1))
+        notes = [(note["kind"], note["line"]) for note in document["notes"]]
+        self.assertEqual(notes, [("read", 0), ("warning", 3), ("read", 4)])
+        text = self.run_program("check", scene)[0]
+        self.assertIn("s.toml:3:14: body 'a': quaternion of length 2 was normalised", text)
+        self.assertIn("1 dynamic", text)
+
+    def test_a_broken_scene_is_rejected_with_every_place(self):
+        scene = self.file("s.toml", self.SCENE + "[simulation]\ndt = 0\nsolvr = 1\n")
+        message = self.run_program("check", scene, code=3)[1]
+        self.assertIn("s.toml:4:20: body 'a': shape: 't.obj': No such file", message)
+        self.assertIn("s.toml:6:6: simulation: dt: found 0", message)
+        self.assertIn("s.toml:7:1: simulation: found unknown key 'solvr' (did you mean 'solver'?)", message)
+        document = json.loads(self.run_program("check", scene, "--json", code=3)[0])
+        self.assertEqual([error["line"] for error in document["errors"]], [4, 6, 7])
+
+    def test_scenes_end_with_the_code_of_what_is_wrong(self):
+        self.run_program("check", str(self.path / "absent.toml"), code=6)
+        self.run_program("check", str(self.path), code=6)
+        self.run_program("check", self.file("noise.toml", os.urandom(1000000)), code=3)
+        many = "count = [1000000000, 1, 1]\nspacing = [1, 0, 0]\n"
+        self.run_program("check", self.file("many.toml", '[[body]]\nname = "a"\nshapes = [{ sphere = 1 }]\n' + many),
+                         code=5)
+        self.assertIn("MJCF", self.run_program("check", self.file("a.xml", "<mujoco/>"), code=3)[1])
+        self.run_program("check", self.file("s.toml", self.SCENE), "--solid", code=2)
+
 
 class Doctor(CommandLine):
     def test_it_names_the_machine_and_every_self_check_passes(self):
@@ -298,6 +331,33 @@ class Bench(CommandLine):
             self.assertGreater(row["median_ns"], 0)
             self.assertGreaterEqual(row["p99_ns"], row["median_ns"])
             self.assertLessEqual(row["error"], row["error_limit"], row["name"])
+
+    def test_peers_are_measured_beside_us_or_named_as_missing(self):
+        document = json.loads(self.run_program("bench", "pairs", "--pair", "box-box", "--peers", "--json")[0])
+        names = [name.split()[0] for name in document["peers"]]
+        missing = [peer["name"] for peer in document["missing_peers"]]
+        self.assertEqual(sorted(names + missing), ["bullet", "fcl", "ode"])
+        for peer in document["missing_peers"]:
+            self.assertTrue(peer["get"])
+        contacts = [row for row in document["rows"] if row["name"] == "pairs/contacts/shallow/box-box"]
+        self.assertEqual([row["library"] for row in contacts], ["tangere"] + document["peers"])
+        for row in document["rows"]:
+            self.assertTrue(row["name"].endswith("/box-box"))
+            self.assertGreater(row["median_ns"], 0)
+            if row["library"] == "tangere":
+                self.assertLessEqual(row["error"], row["error_limit"], row["name"])
+
+    def test_without_the_program_beside_it_every_peer_is_missing(self):
+        alone = str(self.path / "tangere")
+        shutil.copy(PROGRAM, alone)
+        done = subprocess.run([alone, "bench", "pairs", "--pair", "sphere-sphere", "--peers", "--json"],
+                              capture_output=True, timeout=120, check=True)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["peers"], [])
+        self.assertEqual([peer["name"] for peer in document["missing_peers"]], ["fcl", "ode", "bullet"])
+
+    def test_an_unknown_pair_is_a_usage_error_with_the_nearest_name(self):
+        self.assertIn("did you mean 'box-box'?", self.run_program("bench", "pairs", "--pair", "box-bx", code=2)[1])
 
 
 if __name__ == "__main__":

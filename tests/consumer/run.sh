@@ -17,10 +17,13 @@ cmake -S "$here" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/configure.log"
 cmake --build "$work/build" >"$work/build.log"
 "$work/build/consumer"
+"$work/build/simulation_consumer"
 
 libs=$(dirname "$(find "$work/prefix" -name tangere.pc)")
-flags=$(PKG_CONFIG_PATH=$libs pkg-config --cflags --libs tangere)
-# shellcheck disable=SC2086
-"$compiler" -std=c++20 "$here/consumer.cpp" -o "$work/consumer" $flags
-"$work/consumer"
+for pair in tangere_collision:consumer tangere:simulation_consumer; do
+  flags=$(PKG_CONFIG_PATH=$libs pkg-config --cflags --libs "${pair%%:*}")
+  # shellcheck disable=SC2086
+  "$compiler" -std=c++20 "$here/${pair#*:}.cpp" -o "$work/${pair#*:}" $flags
+  "$work/${pair#*:}"
+done
 [ ! -e "$work/prefix/bin/tangere" ] || "$work/prefix/bin/tangere" --version

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tangere run: simulates a scene, records it, and can go on where an earlier run was cut.
+#include "commands.hpp"
+#include "output_file.hpp"
+#include "replay.hpp"
+#include "run_report.hpp"
+#include "scene_input.hpp"
+
+#include <tangere/checkpoint.hpp>
+#include <tangere/recording.hpp>
+#include <tangere/simulator.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace tangere::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Real kDefaultDuration_s = 5;
+constexpr Real kMaxSteps = 1e15;
+
+struct RunOptions {
+  std::string scene;
+  std::optional<Real> duration_s, dt_s, checkpointEvery_s;
+  std::optional<std::uint64_t> steps;
+  std::string solver, device = "cpu";
+  int envs = 1;
+  std::uint64_t seed = 0;
+  std::uint64_t hashEvery = 0;
+  std::string record, replay, checkpoint, resume;
+};
+
+/// Why a run ended before its last step.
+struct EarlyEnd {
+  ExitCode code = kDone;
+  std::string message;
+};
+
+Real secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<Real>(Clock::now() - begin).count();
+}
+
+const char* solverName(SolverType type) {
+  switch (type) {
+    case SolverType::Impulse:
+      return "impulse";
+    case SolverType::Sap:
+      return "sap";
+    case SolverType::Event:
+      return "event";
+  }
+  return "impulse";
+}
+
+void requireUsable(const RunOptions& options) {
+  const auto usage = [](const std::string& message) { throw CommandError(kUsage, message); };
+  const auto isTime = [](const std::optional<Real>& value, bool mayBeZero) {
+    return !value || (std::isfinite(*value) && (*value > 0 || (mayBeZero && *value == 0)));
+  };
+  if (options.duration_s && options.steps) usage("give --duration or --steps, not both");
+  if (!isTime(options.duration_s, true))
+    usage("--duration: expected seconds, finite and not negative");
+  if (!isTime(options.checkpointEvery_s, false))
+    usage("--checkpoint-every: expected seconds, finite and positive");
+  if (options.checkpointEvery_s && options.checkpoint.empty())
+    usage("--checkpoint-every needs --checkpoint FILE");
+  if (options.device == "cuda")
+    throw CommandError(kDevice, "--device cuda: scenes run on the cpu only; use --device cpu");
+  if (options.envs != 1)
+    throw CommandError(kInputRejected, "--envs " + std::to_string(options.envs) +
+                                           ": one environment at a time is available, --envs 1");
+}
+
+bool isSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error) && !error) return true;
+  const auto pathA = std::filesystem::weakly_canonical(a, error);
+  const auto pathB = std::filesystem::weakly_canonical(b, error);
+  return !error && pathA == pathB;
+}
+
+/// No output may destroy an input or another output. A checkpoint may be the one that was resumed
+/// from: it is read before, and replaced in one move.
+void requireDifferentFiles(const RunOptions& options) {
+  struct File {
+    const char* what;
+    std::string path;
+  };
+  std::vector<File> outputs;
+  const auto addOutput = [&](const char* what, const std::string& path) {
+    if (path.empty()) return;
+    outputs.push_back({what, path});
+    outputs.push_back({what, path + ".partial"});
+  };
+  addOutput("--record", options.record);
+  addOutput("--replay", options.replay);
+  addOutput("--checkpoint", options.checkpoint);
+  const auto clash = [](const File& a, const File& b) {
+    if (std::string_view(a.what) != b.what && isSameFile(a.path, b.path))
+      throw CommandError(kUsage, join(a.what, " ", a.path, " is the same file as ", b.what));
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    clash(outputs[i], {"the scene", options.scene});
+    const bool isCheckpoint = std::string_view(outputs[i].what) == "--checkpoint";
+    if (!options.resume.empty() && !isCheckpoint) clash(outputs[i], {"--resume", options.resume});
+    for (std::size_t k = 0; k < i; ++k) clash(outputs[k], outputs[i]);
+  }
+}
+
+/// Better to say so now than after hours.
+void requireWritableFolder(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const std::string name = folder.empty() ? "." : folder.string();
+  if (access(name.c_str(), W_OK | X_OK) != 0)
+    throw CommandError(kInputOutput, {{.file = file,
+                                       .message = "cannot be written: " +
+                                                  std::generic_category().message(errno)}});
+  if (std::filesystem::is_directory(file))
+    throw CommandError(kInputOutput, {{.file = file, .message = "cannot be written: a folder"}});
+}
+
+Model modelToRun(const Scene& scene, const RunOptions& options) {
+  const std::string solver = options.solver.empty() ? solverName(scene.solver) : options.solver;
+  if (solver != "impulse")
+    throw CommandError(kInputRejected,
+                       {{.file = options.scene,
+                         .message = "the solver '" + solver +
+                                    "' is not available; --solver impulse runs this scene"}});
+  if (!options.dt_s) return scene.model;
+  SimulationOptions changed = scene.model.options();
+  changed.dt = *options.dt_s;
+  return scene.model.withOptions(changed);
+}
+
+std::uint64_t stepsToReach(const RunOptions& options, Real dt_s) {
+  if (options.steps) return *options.steps;
+  const Real steps = options.duration_s.value_or(kDefaultDuration_s) / dt_s;
+  if (!(steps <= kMaxSteps))
+    throw CommandError(kResourceLimit, "--duration: more than 1e15 steps of this dt");
+  // 1 s in steps of 0.001 s is 1000 steps, whatever the last digit of the quotient.
+  const Real nearest = std::floor(steps + 0.5);
+  const bool isWhole = std::fabs(steps - nearest) <= 1e-9 * (1 + steps);
+  return static_cast<std::uint64_t>(isWhole ? nearest : std::ceil(steps));
+}
+
+/// A line that is drawn over itself, ten times a second, on a terminal only.
+class ProgressBar {
+ public:
+  ProgressBar(const CommonOptions& common, std::uint64_t first, std::uint64_t last)
+      : is_shown_(common.quiet == 0 && isatty(STDERR_FILENO) != 0), first_(first), last_(last) {}
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void update(std::uint64_t step) {
+    if (!is_shown_ || secondsSince(drawn_) < 0.1) return;
+    drawn_ = Clock::now();
+    const Real part = static_cast<Real>(step - first_) / static_cast<Real>(last_ - first_);
+    const Real elapsed = secondsSince(begin_);
+    constexpr int kWidth = 30;
+    const int filled = static_cast<int>(part * kWidth);
+    std::fprintf(stderr, "\r[%.*s%*s] %3.0f %%  step %llu of %llu, %.0f s left ", filled,
+                 "##############################", kWidth - filled, "", part * 100,
+                 static_cast<unsigned long long>(step), static_cast<unsigned long long>(last_),
+                 part > 0 ? elapsed * (1 - part) / part : 0.0);
+    is_drawn_ = true;
+  }
+  void clear() {
+    if (is_drawn_) std::fprintf(stderr, "\r%79s\r", "");
+    is_drawn_ = false;
+  }
+
+ private:
+  bool is_shown_, is_drawn_ = false;
+  std::uint64_t first_, last_;
+  Clock::time_point begin_ = Clock::now(), drawn_ = begin_;
+};
+
+/// One run: the simulator and everything that is written on the way.
+class Run {
+ public:
+  Run(const RunOptions& options, const CommonOptions& common, Model model)
+      : options_(options), common_(common), simulator_(std::move(model), common.threads) {
+    if (!options.resume.empty()) resume();
+    if (!options.checkpoint.empty()) requireWritableFolder(options.checkpoint);
+    if (!options.replay.empty()) {
+      replay_.emplace(simulator_.model());
+      replayFile_.emplace(options.replay);
+    }
+    if (!options.record.empty()) recording_.emplace(options.record, simulator_.model());
+    if (options.resume.empty()) record();  // the step resumed from is in the earlier recording
+  }
+
+  /// Steps until `last`, or until something ends the run early.
+  void advanceTo(std::uint64_t last) {
+    const std::uint64_t first = simulator_.state().step;
+    const Real firstTime = simulator_.state().time;
+    const auto begin = Clock::now();
+    auto saved = begin;
+    {
+      ProgressBar progress(common_, first, last);
+      try {
+        while (simulator_.state().step < last && !early_) {
+          oneStep();
+          progress.update(simulator_.state().step);
+          if (options_.checkpointEvery_s && secondsSince(saved) >= *options_.checkpointEvery_s) {
+            saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(), counters_);
+            saved = Clock::now();
+          }
+          if (interrupted())
+            early_ = {kInterrupted,
+                      "interrupted after step " + std::to_string(simulator_.state().step)};
+        }
+      } catch (const FileError& error) {
+        early_ = {kInputOutput, error.what()};
+      } catch (const InvalidInput& error) {  // a number that cannot be recorded
+        early_ = {
+            kSimulationStopped,
+            "environment 0, step " + std::to_string(simulator_.state().step) + ": " + error.what()};
+      }
+    }
+    stepsHere_ = simulator_.state().step - first;
+    simulatedHere_s_ = simulator_.state().time - firstTime;
+    finishFiles();
+    wall_s_ = secondsSince(begin);
+  }
+
+  void report() const {
+    const RunSummary summary{.simulator = &simulator_,
+                             .counters = counters_,
+                             .stepsHere = stepsHere_,
+                             .simulatedHere_s = simulatedHere_s_,
+                             .wall_s = wall_s_};
+    if (common_.json)
+      printJson(runDocument(summary));
+    else if (common_.quiet == 0)
+      printRunTable(options_.scene, summary, common_.verbose > 0);
+    flushStdout();
+  }
+
+  [[nodiscard]] const std::optional<EarlyEnd>& earlyEnd() const { return early_; }
+  [[nodiscard]] std::uint64_t step() const { return simulator_.state().step; }
+
+ private:
+  void resume() {
+    const Checkpoint checkpoint = loadCheckpoint(options_.resume, simulator_.model());
+    simulator_.setState(checkpoint.state);
+    counters_ = checkpoint.counters;
+  }
+
+  void oneStep() {
+    const StepReport& report = simulator_.step();
+    if (has(report.status, StepStatus::StateNotFinite)) {
+      const std::uint64_t failed = simulator_.state().step + 1;
+      early_ = {kSimulationStopped,
+                "environment 0, " + describe(report, simulator_.model(), failed) +
+                    "; the state is the one after step " + std::to_string(failed - 1)};
+      return;
+    }
+    counters_.add(report, simulator_.energy());
+    record();
+    const State& state = simulator_.state();
+    if (options_.hashEvery > 0 && state.step % options_.hashEvery == 0) printHash(state);
+  }
+
+  void record() {
+    const State& state = simulator_.state();
+    const bool isForReplay = replay_ && replay_->isDue(state.time);
+    if (!recording_ && !isForReplay) return;
+    bodies_.clear();
+    for (int i = 0; i < simulator_.model().numBodies(); ++i) bodies_.push_back(simulator_.body(i));
+    if (isForReplay) replay_->add(state.time, bodies_, simulator_.contacts());
+    if (!recording_) return;
+    recording_->append({.time = state.time,
+                        .step = state.step,
+                        .stateHash = state.hash(),
+                        .bodies = bodies_,
+                        .contacts = simulator_.contacts(),
+                        .report = simulator_.report(),
+                        .energy = simulator_.energy()});
+  }
+
+  /// On stdout, or on stderr where stdout belongs to the document.
+  void printHash(const State& state) const {
+    std::FILE* stream = common_.json ? stderr : stdout;
+    std::fprintf(stream, "%llu %s\n", static_cast<unsigned long long>(state.step),
+                 hashText(state.hash()).c_str());
+    if (std::fflush(stream) != 0) throw FileError("stdout: cannot be written");
+  }
+
+  /// What can be saved is saved, also after an interrupt or when another file failed.
+  void finishFiles() {
+    const auto attempt = [&](auto&& write) {
+      try {
+        write();
+      } catch (const FileError& error) {
+        if (!early_) early_ = {kInputOutput, error.what()};
+      } catch (const CommandError& error) {
+        if (!early_) early_ = {error.code(), error.what()};
+      }
+    };
+    if (recording_ && !(early_ && early_->code == kInputOutput))
+      attempt([&] { recording_->close(); });
+    if (replay_)
+      attempt([&] {
+        replayFile_->write(replay_->page(std::filesystem::path(options_.scene).stem().string()));
+        replayFile_->commit();
+      });
+    if (!options_.checkpoint.empty())
+      attempt([&] {
+        saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(), counters_);
+      });
+  }
+
+  const RunOptions& options_;
+  const CommonOptions& common_;
+  Simulator simulator_;
+  RunCounters counters_;
+  std::optional<RecordingWriter> recording_;
+  std::optional<Replay> replay_;
+  std::optional<OutputFile> replayFile_;
+  std::vector<BodyState> bodies_;
+  std::optional<EarlyEnd> early_;
+  std::uint64_t stepsHere_ = 0;
+  Real simulatedHere_s_ = 0, wall_s_ = 0;
+};
+
+void runScene(const RunOptions& options, const CommonOptions& common) {
+  requireUsable(options);
+  requireDifferentFiles(options);
+  const Scene scene = loadSceneFor(options.scene, common);
+  const Model model = modelToRun(scene, options);
+  const std::uint64_t last = stepsToReach(options, model.options().dt);
+  Run run(options, common, model);
+  if (run.step() >= last && !options.resume.empty())
+    warn(common, join(options.resume, ": is at step ", std::to_string(run.step()),
+                      " already; nothing is left to do"));
+  run.advanceTo(last);
+  if (run.earlyEnd()) std::fprintf(stderr, "tangere: %s\n", run.earlyEnd()->message.c_str());
+  run.report();
+  if (run.earlyEnd()) throw CommandEnd{run.earlyEnd()->code};
+}
+
+}  // namespace
+
+void addRunCommand(CLI::App& program, const CommonOptions& common) {
+  auto* command = program.add_subcommand("run", "Simulate a scene");
+  const auto options = std::make_shared<RunOptions>();
+  command->add_option("SCENE", options->scene, "Scene file")->required();
+  command
+      ->add_option("--duration", options->duration_s,
+                   "Simulated time to reach [s], from the start of the scene")
+      ->type_name("S")
+      ->default_str("5");
+  command->add_option("--steps", options->steps, "Steps to reach, from the start of the scene")
+      ->check(CLI::Range(std::uint64_t{0}, static_cast<std::uint64_t>(kMaxSteps)))
+      ->type_name("N");
+  command->add_option("--dt", options->dt_s, "Time step [s] (default: the scene's)")
+      ->type_name("S");
+  command->add_option("--solver", options->solver, "Solver (default: the scene's)")
+      ->check(CLI::IsMember({"sap", "impulse", "event"}))
+      ->type_name("sap|impulse|event");
+  command->add_option("--envs", options->envs, "Environments")
+      ->check(CLI::Range(1, 1 << 24))
+      ->type_name("B")
+      ->default_str("1");
+  command->add_option("--device", options->device, "Device")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("cpu|cuda")
+      ->default_str("cpu");
+  command
+      ->add_option("--seed", options->seed,
+                   "Seed of random numbers; a scene draws none: any seed gives the same bits")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->default_str("0");
+  command->add_option("--record", options->record, "Record every step (HDF5)")
+      ->type_name("FILE.h5");
+  command->add_option("--replay", options->replay, "Write a page that plays the run in a browser")
+      ->type_name("FILE.html");
+  command->add_option("--hash-every", options->hashEvery, "Print 'step hash' every N steps")
+      ->check(CLI::Range(std::uint64_t{1}, static_cast<std::uint64_t>(kMaxSteps)))
+      ->type_name("N");
+  command
+      ->add_option("--checkpoint", options->checkpoint,
+                   "Save the state here at the end, and when interrupted")
+      ->type_name("FILE");
+  command
+      ->add_option("--checkpoint-every", options->checkpointEvery_s,
+                   "and every S seconds of wall time")
+      ->type_name("S");
+  command->add_option("--resume", options->resume, "Go on from a checkpoint of the same scene")
+      ->type_name("FILE");
+  command->footer(
+      "The state after N steps is the same, bit for bit, for any number of threads and whether or\n"
+      "not the run was cut and resumed. FILE.h5 is FILE.h5.partial until it is complete.\n"
+      "Example:\n"
+      "  tangere run stack.toml --duration 60 --record stack.h5 --checkpoint stack.ck "
+      "--checkpoint-every 10\n"
+      "  tangere run stack.toml --duration 60 --resume stack.ck --checkpoint stack.ck --json");
+  command->callback([options, &common] { runScene(*options, common); });
+}
+
+}  // namespace tangere::cli

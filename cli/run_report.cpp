@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_report.hpp"
+
+#include <tangere/recording.hpp>
+
+#include <sys/resource.h>
+
+#include <cstdio>
+
+namespace tangere::cli {
+
+namespace {
+
+Json vecJson(const Vec3& v) { return Json::array({v.x, v.y, v.z}); }
+Json quatJson(const Quat& q) { return Json::array({q.w, q.x, q.y, q.z}); }
+
+/// The largest resident memory of this process so far.
+Real peakMemory_mb() {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<Real>(usage.ru_maxrss) / 1024;  // kilobytes on Linux
+}
+
+Real ratio(Real a, Real b) { return b > 0 ? a / b : 0; }
+
+Real meanOf(std::uint64_t sum, std::uint64_t count) {
+  return ratio(static_cast<Real>(sum), static_cast<Real>(count));
+}
+
+/// Calls visit(name, steps) for Ok and then for every bit that has a name.
+template <class Visit>
+void forEachStatus(const RunCounters& counters, Visit visit) {
+  visit(stepStatusName(StepStatus::Ok), counters.stepsOk);
+  const std::string_view unknown = stepStatusName(static_cast<StepStatus>(1u << 31));
+  for (std::size_t bit = 0; bit < counters.stepsWithStatus.size(); ++bit) {
+    const std::string_view name = stepStatusName(static_cast<StepStatus>(1u << bit));
+    if (name != unknown) visit(name, counters.stepsWithStatus[bit]);
+  }
+}
+
+}  // namespace
+
+std::string hashText(std::uint64_t hash) {
+  char digits[20];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+Json runDocument(const RunSummary& summary) {
+  const RunCounters& counters = summary.counters;
+  const Simulator& simulator = *summary.simulator;
+  Json status = Json::object();
+  forEachStatus(counters, [&](std::string_view name, std::uint64_t steps) {
+    status[std::string(name)] = steps;
+  });
+  Json energy = Json::object();
+  for (const LedgerRow& row : energyLedgerRows()) energy[row.name] = counters.energy.*row.value;
+  Json bodies = Json::object();
+  for (int i = 0; i < simulator.model().numBodies(); ++i) {
+    const BodyState body = simulator.body(i);
+    bodies[std::string(simulator.model().bodyName(i))] = {
+        {"position", vecJson(body.pose.translation)},
+        {"quaternion", quatJson(body.orientation)},
+        {"linear_velocity", vecJson(body.linearVelocity)},
+        {"angular_velocity", vecJson(body.angularVelocity)}};
+  }
+  return {{"steps", counters.steps},
+          {"simulated_s", simulator.state().time},
+          {"wall_s", summary.wall_s},
+          {"realtime_factor", ratio(summary.simulatedHere_s, summary.wall_s)},
+          {"steps_per_s", ratio(static_cast<Real>(summary.stepsHere), summary.wall_s)},
+          {"contacts_mean", meanOf(counters.contactsSum, counters.steps)},
+          {"contacts_max", counters.contactsMax},
+          {"iterations_mean", meanOf(counters.iterationsSum, counters.steps)},
+          {"iterations_max", counters.iterationsMax},
+          {"status", status},
+          {"max_depth_m", counters.maxDepth},
+          {"energy", energy},
+          {"peak_memory_mb", peakMemory_mb()},
+          {"state_hash", hashText(simulator.state().hash())},
+          {"bodies", bodies}};
+}
+
+void printRunTable(const std::string& scene, const RunSummary& summary, bool withBodies) {
+  const RunCounters& counters = summary.counters;
+  const Simulator& simulator = *summary.simulator;
+  const auto row = [](const char* name, const char* format, auto... values) {
+    std::printf("  %-18s ", name);
+    std::printf(format, values...);
+    std::printf("\n");
+  };
+  std::printf("%s\n", scene.c_str());
+  row("bodies", "%d", simulator.model().numBodies());
+  row("steps", "%llu", static_cast<unsigned long long>(counters.steps));
+  row("simulated", "%.6g s", simulator.state().time);
+  row("wall time", "%.3f s (%.4g x real time, %.4g steps/s)", summary.wall_s,
+      ratio(summary.simulatedHere_s, summary.wall_s),
+      ratio(static_cast<Real>(summary.stepsHere), summary.wall_s));
+  row("contacts", "mean %.4g, max %llu", meanOf(counters.contactsSum, counters.steps),
+      static_cast<unsigned long long>(counters.contactsMax));
+  row("iterations", "mean %.4g, max %llu", meanOf(counters.iterationsSum, counters.steps),
+      static_cast<unsigned long long>(counters.iterationsMax));
+  row("deepest contact", "%.4g mm", counters.maxDepth * 1e3);
+  forEachStatus(counters, [&](std::string_view name, std::uint64_t steps) {
+    if (steps > 0)
+      row("status", "%llu steps %s", static_cast<unsigned long long>(steps),
+          std::string(name).c_str());
+  });
+  for (const LedgerRow& ledger : energyLedgerRows())
+    if (counters.energy.*ledger.value != 0)
+      row("energy", "%+.6e J %s", counters.energy.*ledger.value, ledger.name);
+  row("peak memory", "%.1f MB", peakMemory_mb());
+  row("state hash", "%s", hashText(simulator.state().hash()).c_str());
+  if (!withBodies) return;
+  for (int i = 0; i < simulator.model().numBodies(); ++i) {
+    const BodyState body = simulator.body(i);
+    const Vec3 &p = body.pose.translation, &v = body.linearVelocity;
+    std::printf("  %-18s position %.6g %.6g %.6g m, velocity %.4g %.4g %.4g m/s\n",
+                std::string(simulator.model().bodyName(i)).c_str(), p.x, p.y, p.z, v.x, v.y, v.z);
+  }
+}
+
+}  // namespace tangere::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `tangere run` says at its end: a table for people, a document for programs.
+#pragma once
+
+#include "console.hpp"
+
+#include <tangere/checkpoint.hpp>
+#include <tangere/simulator.hpp>
+
+#include <string>
+
+namespace tangere::cli {
+
+struct RunSummary {
+  const Simulator* simulator = nullptr;
+  RunCounters counters{};       ///< of the whole run, what came before a checkpoint included
+  std::uint64_t stepsHere = 0;  ///< of this process
+  Real simulatedHere_s = 0;
+  Real wall_s = 0;
+};
+
+/// The keys of the contract, whether the run came to its end or not.
+[[nodiscard]] Json runDocument(const RunSummary& summary);
+void printRunTable(const std::string& scene, const RunSummary& summary, bool withBodies);
+/// Sixteen hexadecimal digits.
+[[nodiscard]] std::string hashText(std::uint64_t hash);
+
+}  // namespace tangere::cli

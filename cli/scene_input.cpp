@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scene_input.hpp"
+
+namespace tangere::cli {
+
+namespace {
+
+ExitCode codeFor(SceneError::Cause cause) {
+  switch (cause) {
+    case SceneError::Cause::Content:
+      return kInputRejected;
+    case SceneError::Cause::Limit:
+      return kResourceLimit;
+    case SceneError::Cause::File:
+      return kInputOutput;
+  }
+  return kInputRejected;
+}
+
+}  // namespace
+
+Scene loadSceneFor(const std::string& file, const CommonOptions& common) {
+  try {
+    Scene scene = loadScene(file);
+    for (const ImportNote& note : scene.report.notes)
+      if (note.kind == ImportNote::Kind::Warning) warn(common, describe(note));
+    return scene;
+  } catch (const SceneError& error) {
+    std::vector<Diagnostic> diagnostics;
+    for (const ImportNote& note : error.errors())
+      diagnostics.push_back(
+          {.file = note.file, .line = note.line, .column = note.column, .message = note.message});
+    throw CommandError(codeFor(error.cause()), diagnostics, error.numErrors());
+  }
+}
+
+}  // namespace tangere::cli
