@@ -26,9 +26,10 @@ DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O
 demo:
 	@./bootstrap.sh build
 	@$(call CONFIGURE,release)
-	@$(call CMAKE_BUILD,release) --target collision_demo
+	@$(call CMAKE_BUILD,release) --target tangere_cli
 	@mkdir -p out
-	@build/release/examples/collision_demo out/demo.html
+	@build/release/cli/tangere run scenes/bin.toml --duration 4 --replay out/demo.html
+	@echo "open out/demo.html in a browser: the run with every contact and its force"
 
 test: bootstrap check-format build-release
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)

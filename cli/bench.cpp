@@ -2,6 +2,7 @@
 //
 // tangere bench: named benchmarks on this machine. Every time comes with the figure that makes it
 // meaningful: how far the answers are from the exact ones.
+#include "bench_scenes.hpp"
 #include "commands.hpp"
 
 #include <tangere/collision.hpp>
@@ -34,6 +35,7 @@ struct BenchOptions {
   std::vector<std::string> names;
   std::string pair = "all";
   bool peers = false;
+  int numThreads = 1;
 };
 
 /// What the other libraries did; empty where they were not asked for.
@@ -227,12 +229,16 @@ void benchMesh(const BenchOptions&, std::vector<BenchRow>& rows) {
   rows.push_back(contacts);
 }
 
+void benchSteps(const BenchOptions& options, std::vector<BenchRow>& rows) {
+  benchScenes(options.numThreads, rows);
+}
+
 struct NamedBench {
   const char* name;
   void (*run)(const BenchOptions& options, std::vector<BenchRow>& rows);
 };
 constexpr NamedBench kBenches[] = {
-    {"pairs", benchPairs}, {"broad", benchBroad}, {"mesh", benchMesh}};
+    {"pairs", benchPairs}, {"broad", benchBroad}, {"mesh", benchMesh}, {"scenes", benchSteps}};
 
 bool isWanted(const BenchOptions& options, const char* name) {
   return options.names.empty() ||
@@ -245,7 +251,7 @@ void requireKnown(const BenchOptions& options) {
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw CommandError(kUsage, "unknown benchmark '" + name + "'" + nearNames(name, known) +
-                                     "; known: pairs, broad, mesh");
+                                     "; known: pairs, broad, mesh, scenes");
   std::vector<std::string> pairs{"all"};
   for (const ShapeType type1 : workload::kConvexTypes)
     for (const ShapeType type2 : workload::kConvexTypes)
@@ -384,7 +390,7 @@ void addBenchCommand(CLI::App& program, const CommonOptions& common) {
   auto* command =
       program.add_subcommand("bench", "Named benchmarks on this machine, with quality figures");
   const auto options = std::make_shared<BenchOptions>();
-  command->add_option("NAME", options->names, "pairs, broad, mesh (default: all)");
+  command->add_option("NAME", options->names, "pairs, broad, mesh, scenes (default: all)");
   command->add_option("--pair", options->pair, "Of `pairs` only this one, such as box-capsule")
       ->type_name("SHAPE1-SHAPE2");
   command->add_flag("--peers", options->peers,
@@ -392,7 +398,10 @@ void addBenchCommand(CLI::App& program, const CommonOptions& common) {
   command->footer(
       "median and p99 are of one query (broad: of one box in one step), on one thread.\n"
       "Example:\n  tangere bench pairs --pair box-box --peers");
-  command->callback([options, &common] { runBench(*options, common); });
+  command->callback([options, &common] {
+    options->numThreads = common.threads;
+    runBench(*options, common);
+  });
 }
 
 }  // namespace tangere::cli

@@ -6,6 +6,7 @@
 #include "replay.hpp"
 #include "run_report.hpp"
 #include "scene_input.hpp"
+#include "trace.hpp"
 
 #include <tangere/checkpoint.hpp>
 #include <tangere/recording.hpp>
@@ -38,7 +39,7 @@ struct RunOptions {
   int envs = 1;
   std::uint64_t seed = 0;
   std::uint64_t hashEvery = 0;
-  std::string record, replay, checkpoint, resume;
+  std::string record, replay, trace, checkpoint, resume;
 };
 
 /// Why a run ended before its last step.
@@ -105,6 +106,7 @@ void requireDifferentFiles(const RunOptions& options) {
   };
   addOutput("--record", options.record);
   addOutput("--replay", options.replay);
+  addOutput("--trace", options.trace);
   addOutput("--checkpoint", options.checkpoint);
   const auto clash = [](const File& a, const File& b) {
     if (std::string_view(a.what) != b.what && isSameFile(a.path, b.path))
@@ -198,6 +200,10 @@ class Run {
       replay_.emplace(simulator_.model());
       replayFile_.emplace(options.replay);
     }
+    if (!options.trace.empty()) {
+      trace_.emplace(options.trace, "tangere run " + options.scene);
+      simulator_.setProfiling(true);
+    }
     if (!options.record.empty()) recording_.emplace(options.record, simulator_.model());
     if (options.resume.empty()) record();  // the step resumed from is in the earlier recording
   }
@@ -215,7 +221,9 @@ class Run {
           oneStep();
           progress.update(simulator_.state().step);
           if (options_.checkpointEvery_s && secondsSince(saved) >= *options_.checkpointEvery_s) {
+            const auto from = Clock::now();
             saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(), counters_);
+            if (trace_) trace_->addSpan("checkpoint", from);
             saved = Clock::now();
           }
           if (interrupted())
@@ -224,6 +232,8 @@ class Run {
         }
       } catch (const FileError& error) {
         early_ = {kInputOutput, error.what()};
+      } catch (const CommandError& error) {  // of the trace
+        early_ = {error.code(), error.what()};
       } catch (const InvalidInput& error) {  // a number that cannot be recorded
         early_ = {
             kSimulationStopped,
@@ -260,7 +270,10 @@ class Run {
   }
 
   void oneStep() {
+    const auto begin = Clock::now();
     const StepReport& report = simulator_.step();
+    if (trace_)
+      trace_->addStep(begin, Clock::now(), simulator_.state().step, report, simulator_.profile());
     if (has(report.status, StepStatus::StateNotFinite)) {
       const std::uint64_t failed = simulator_.state().step + 1;
       early_ = {kSimulationStopped,
@@ -278,10 +291,15 @@ class Run {
     const State& state = simulator_.state();
     const bool isForReplay = replay_ && replay_->isDue(state.time);
     if (!recording_ && !isForReplay) return;
+    const auto begin = Clock::now();
     bodies_.clear();
     for (int i = 0; i < simulator_.model().numBodies(); ++i) bodies_.push_back(simulator_.body(i));
     if (isForReplay) replay_->add(state.time, bodies_, simulator_.contacts());
-    if (!recording_) return;
+    if (recording_) append(state);
+    if (trace_) trace_->addSpan("record", begin);
+  }
+
+  void append(const State& state) {
     recording_->append({.time = state.time,
                         .step = state.step,
                         .stateHash = state.hash(),
@@ -312,6 +330,12 @@ class Run {
     };
     if (recording_ && !(early_ && early_->code == kInputOutput))
       attempt([&] { recording_->close(); });
+    if (trace_) {
+      if (trace_->isFull())
+        warn(common_, join(options_.trace, ": holds the first ", std::to_string(Trace::kMaxSteps),
+                           " steps, not all"));
+      attempt([&] { trace_->commit(); });
+    }
     if (replay_)
       attempt([&] {
         replayFile_->write(replay_->page(std::filesystem::path(options_.scene).stem().string()));
@@ -328,6 +352,7 @@ class Run {
   Simulator simulator_;
   RunCounters counters_;
   std::optional<RecordingWriter> recording_;
+  std::optional<Trace> trace_;
   std::optional<Replay> replay_;
   std::optional<OutputFile> replayFile_;
   std::vector<BodyState> bodies_;
@@ -389,6 +414,10 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
       ->type_name("FILE.h5");
   command->add_option("--replay", options->replay, "Write a page that plays the run in a browser")
       ->type_name("FILE.html");
+  command
+      ->add_option("--trace", options->trace,
+                   "Write where the time went, step by step, for chrome://tracing or Perfetto")
+      ->type_name("FILE.json");
   command->add_option("--hash-every", options->hashEvery, "Print 'step hash' every N steps")
       ->check(CLI::Range(std::uint64_t{1}, static_cast<std::uint64_t>(kMaxSteps)))
       ->type_name("N");

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tangere/collision.hpp>
+#include <tangere/simulator.hpp>
 
 #include <cstdio>
 
 int main() {
-  tangere::CollisionGroup group;
-  group.add(std::make_shared<tangere::Plane>(), {});
-  const auto box = std::make_shared<tangere::Box>(tangere::Vec3{0.1, 0.1, 0.1});
-  group.add(box, {tangere::Mat3::identity(), {0, 0, 0.09}});
-  tangere::CollisionResult result;
-  group.collide(tangere::CollisionOption::fullContacts(), result);
-  for (const tangere::ContactPoint& contact : result.manifolds()[0].contacts())
-    std::printf("at %g %g %g, depth %.2g m\n", contact.position.x, contact.position.y,
-                contact.position.z, contact.depth);
+  tangere::ModelBuilder builder;
+  tangere::Body floor{.name = "floor", .type = tangere::BodyType::Fixed};
+  floor.shapes.push_back({.shape = std::make_shared<tangere::Plane>()});
+  tangere::Body box{.name = "box", .pose = {.translation = {0, 0, 0.1}}};
+  box.shapes.push_back({.shape = std::make_shared<tangere::Box>(tangere::Vec3{0.1, 0.1, 0.1})});
+  builder.addBody(floor);
+  builder.addBody(box);
+  tangere::Simulator simulator(builder.build());
+  simulator.step(500);  // one second
+  for (const tangere::ContactForce& contact : simulator.contacts())
+    std::printf("%g N at %.3f %.3f\n", contact.force.z, contact.position.x, contact.position.y);
 }

@@ -54,8 +54,10 @@ struct Body {
   Real gravityScale = 1;
 };
 
+/// Sleeping islands cost nothing and their bodies do not move at all; their contacts keep the
+/// forces of the step in which they fell asleep.
 struct SleepOptions {
-  bool enabled = true;
+  bool enabled = false;
   Real linearSpeed = 1e-3;   ///< below both for `duration` a whole island falls asleep [m/s]
   Real angularSpeed = 1e-2;  ///< [rad/s]
   Real duration = 0.5;       ///< [s]

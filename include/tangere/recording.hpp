@@ -31,8 +31,9 @@ struct RecordFrame {
 };
 
 struct RecordingOptions {
-  /// A killed program loses the chunk that it was filling and the one it was writing. Fewer for
-  /// models so large that a chunk would be more than 4 MB.
+  /// Frames are written in chunks, fewer at a time for models so large that a chunk would be more
+  /// than 4 MB. A killed program loses what it was collecting and what it was writing: a chunk
+  /// each, or up to 16 of a run that fills them within a tenth of a second.
   int framesPerChunk = 64;
   int compression = 1;  ///< deflate, 0 to 9
 };

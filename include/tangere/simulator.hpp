@@ -86,6 +86,13 @@ struct BodyState {
   Vec3 angularVelocity{};
 };
 
+/// Time of one phase of the step, in the order in which phases run.
+struct PhaseTime {
+  std::string_view name;
+  Real total_s = 0;  ///< since profiling was switched on
+  Real last_s = 0;   ///< of the last step
+};
+
 class Simulator {
  public:
   explicit Simulator(Model model, int numThreads = 1);
@@ -105,6 +112,10 @@ class Simulator {
   [[nodiscard]] const EnergyLedger& energySum() const;
   /// In order of pairs; valid until the next step.
   [[nodiscard]] std::span<const ContactForce> contacts() const;
+
+  /// Off by default. Times are for people: they never reach a result.
+  void setProfiling(bool isOn);
+  [[nodiscard]] std::span<const PhaseTime> profile() const;
 
   [[nodiscard]] const State& state() const;
   /// Throws InvalidInput when the sizes do not fit the model or a number is not finite.

@@ -21,7 +21,7 @@ struct ImpulseOptions {
   int maxExactPoints = 8;
   /// Larger islands: sub-steps of the step, and sweeps over the points in each.
   int numSubsteps = 1;
-  int numSweeps = 3;
+  int numSweeps = 10;
   /// Where those sweeps do not reach the tolerance: times that steps of conjugate gradients (with
   /// the contacts as they then are) and as many sweeps again follow. They end what sweeps hardly
   /// change, the swaying of a tower.

@@ -8,6 +8,7 @@
 #include "collision/kernels/convex_manifold.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/mesh_body_faces.hpp"
+#include "collision/mesh_point_hull.hpp"
 #include "collision/mesh_surface.hpp"
 #include "collision/mesh_traversal.hpp"
 #include "geometry/kernels/ray_interval.hpp"
@@ -48,7 +49,7 @@ class BodyOnSurface {
       return true;
     }
     if (surface_.isSolid()) dropFarSides();
-    dropWhatIsResolved();
+    if (anySharp_) dropWhatIsResolved();
     return true;
   }
 
@@ -60,59 +61,263 @@ class BodyOnSurface {
     std::int32_t feature = -1;
   };
 
-  /// Next to a sharp edge of the surface several of its faces are touched, and only the one that is
-  /// left soonest matters: contacts go that the body no longer touches once it has moved out along
-  /// a shallower one.
+  /// A direction in which contacts push, and how far the body reaches against it.
+  struct Way {
+    Vec3 normal;  // S, of its deepest contact
+    Real depth;   // of the same
+    Real lowest;  // of the body along the normal
+    bool sharp;   // it is next to a sharp edge
+    bool used;    // a contact along it stays
+  };
+  static constexpr int kMaxWays = 16;
+
+  /// Where the surface bends, several of its faces are touched, and only the one that is left
+  /// soonest matters: a body that dips into a wedge from below reaches far under its slanted face,
+  /// which is not to say that it is far inside. A contact goes when a shorter move along the normal
+  /// of a shallower contact clears its triangle. That move is a certificate: the normal is an axis
+  /// that separates body and triangle behind it.
   void dropWhatIsResolved() {
-    constexpr int kMaxWays = 6;
-    struct Way {
-      Vec3 normal;
-      Real depth;
-      bool used;
-    } ways[kMaxWays];
-    int count = 0;
-    const auto wayOf = [&](const SurfaceContact& c) {
-      int k = 0;
-      while (k < count && dot(c.normal, ways[k].normal) < Real(0.999)) ++k;
-      return k;
-    };
-    for (const SurfaceContact& c : out_) {
-      if (!c.sharp) continue;
-      const int k = wayOf(c);
-      if (k == kMaxWays) continue;
-      if (k == count)
-        ways[count++] = {c.normal, c.depth, false};
-      else if (c.depth > ways[k].depth)
-        ways[k].depth = c.depth;
-    }
+    Way ways[kMaxWays];
+    const int count = collectWays(ways);
     if (count < 2) return;
-    for (int i = 1; i < count; ++i)  // insertion sort: shallow ways first
+    if (numTouched_ > kMaxHullTriangles) {
+      dropTriangleByTriangle(ways, count);
+      return;
+    }
+    findLowest(ways, count);
+    int clearing = 0;
+    while (clearing < count && !clearsAll(ways[clearing])) ++clearing;
+    const Way* const best = clearing < count ? &ways[clearing] : nullptr;
+    if (clearing > 0 && ways[count - 1].sharp &&
+        (leaveHull(best, ways[count - 1].depth) || leaveAlong(ways, count)))
+      return;
+    if (best)
+      dropDeeperThan(*best);
+    else
+      dropTriangleByTriangle(ways, count);
+  }
+
+  /// Where no move clears all that is touched.
+  void dropTriangleByTriangle(Way* ways, int count) {
+    bool all = true;
+    for (SurfaceContact& c : out_) {
+      const int k = wayOf(c, ways, count);
+      const bool stays = k == 0 || longEnough(c) <= ways[0].depth;
+      c.way = static_cast<std::int16_t>(stays ? -1 : k);
+      if (stays && k < count) ways[k].used = true;
+      all = all && stays;
+    }
+    if (all) return;
+    findLowest(ways, count);
+    ways[0].used = true;
+    // Contacts that found no room among the ways come last.
+    for (int k = 1; k <= count; ++k) {
+      std::size_t kept = 0;
+      for (const SurfaceContact& c : out_) {
+        if (c.way == k) {
+          if (isResolved(c, ways, k)) continue;
+          if (k < count) ways[k].used = true;
+        }
+        if (&out_[kept] != &c) out_[kept] = c;
+        ++kept;
+      }
+      out_.resize(kept);
+    }
+  }
+
+  /// The directions of all contacts, the shallow ones first.
+  int collectWays(Way* ways) const {
+    // Many contacts are those of a fine mesh, whose normals go every way.
+    constexpr std::size_t kMany = 64;
+    const int room = out_.size() > kMany ? kMaxWays / 2 : kMaxWays;
+    int count = 0;
+    for (const SurfaceContact& c : out_) {
+      const int k = wayOf(c, ways, count);
+      if (k == room || (k < count && c.depth <= ways[k].depth)) continue;
+      ways[k] = {c.normal, c.depth, 0, c.sharp, false};
+      if (k == count) ++count;
+    }
+    if (count < 2) return count;
+    for (int i = 1; i < count; ++i)  // insertion sort
       for (int j = i; j > 0 && ways[j].depth < ways[j - 1].depth; --j) {
         const Way w = ways[j];
         ways[j] = ways[j - 1];
         ways[j - 1] = w;
       }
-    // A way is open when a contact along it stays.
-    for (int k = 0; k < count; ++k) {
-      std::size_t kept = 0;
-      for (const SurfaceContact& c : out_) {
-        bool resolved = false;
-        if (c.sharp && wayOf(c) == k) {
-          for (int j = 0; j < k && !resolved; ++j)
-            resolved = ways[j].used && ways[j].depth < c.depth &&
-                       !touchesAfter(c.triangle, ways[j].normal * ways[j].depth);
-          ways[k].used = ways[k].used || !resolved;
-        }
-        if (!resolved) out_[kept++] = c;
-      }
-      out_.resize(kept);
+    return count;
+  }
+  void findLowest(Way* ways, int count) const {
+    for (int j = 0; j < count; ++j) {
+      int index;
+      const Vec3 down = transposeTimes(X_SC_.rotation, -ways[j].normal);
+      ways[j].lowest =
+          dot(ways[j].normal, X_SC_ * kernel::supportCore(view_, down, &index)) - view_.radius;
     }
   }
+
+  /// How far the body moves along a way until the way's normal separates it from a triangle.
+  [[nodiscard]] Real clearance(int t, const Way& way) const {
+    const Real a = dot(way.normal, surface_.corner(t, 0));
+    const Real b = dot(way.normal, surface_.corner(t, 1));
+    const Real c = dot(way.normal, surface_.corner(t, 2));
+    return larger(a, larger(b, c)) - way.lowest;
+  }
+
+  /// Whether the body leaves everything that it touches along a way that is as deep as it says.
+  [[nodiscard]] bool clearsAll(const Way& way) const {
+    const Real enough = way.depth * (1 + Real(1e-6)) + Real(1e-12) * view_.boundingRadius;
+    for (int i = 0; i < numTouched_; ++i)
+      if (clearance(touchedTriangles_[i], way) > enough) return false;
+    return true;
+  }
+
+  void dropDeeperThan(const Way& way) {
+    std::size_t kept = 0;
+    for (const SurfaceContact& c : out_) {
+      const bool along = dot(c.normal, way.normal) >= sameWay(c);
+      if (along || way.depth >= longEnough(c)) out_[kept++] = c;
+    }
+    out_.resize(kept);
+  }
+
+  /// At a corner of the surface the shortest way out is often between the normals that are met
+  /// there: the way out of the hull of all that is touched. `best` is the shortest way known that
+  /// clears it all, or null. Returns false where that of the hull is no shorter than `deepest`, as
+  /// in a dent, or leads through the inside.
+  bool leaveHull(const Way* best, Real deepest) {
+    const int* const triangles = touchedTriangles_;
+    const int count = numTouched_;
+    PointHull<3 * kMaxHullTriangles> points;
+    for (int i = 0; i < count; ++i)
+      for (int k = 0; k < 3; ++k) points.add(surface_.corner(triangles[i], k));
+    const ConvexView<Real> hull = points.view();
+    const kernel::ConvexContact<Real> pair =
+        kernel::convexDistance(view_, hull, X_CS_, Real(0), /*enableSigned=*/true);
+    if (!(pair.distance <= 0)) return false;
+    const bool convex = isConvexThere();
+    if (!convex && !(-pair.distance < deepest)) return false;
+    const auto keep = [&](const Way& way) { convex ? keepOnly(way) : dropDeeperThan(way); };
+    if (best && best->depth * (1 - Real(1e-6)) <= -pair.distance) {
+      keep(*best);
+      return true;
+    }
+    const Vec3 way = X_SC_.rotation * pair.normal;
+    if (!isTopSummit(triangles, count, way)) return false;
+    const Vec3 onSurface = X_SC_ * pair.pointB;
+    int nearest = triangles[0];
+    Real nearest2 = std::numeric_limits<Real>::infinity();
+    for (int i = 0; i < count; ++i) {
+      const int t = triangles[i];
+      const Vec3 p = kernel::closestOnTriangle(onSurface, surface_.corner(t, 0),
+                                               surface_.corner(t, 1), surface_.corner(t, 2))
+                         .point;
+      if (!(squaredNorm(p - onSurface) < nearest2)) continue;
+      nearest = t;
+      nearest2 = squaredNorm(p - onSurface);
+    }
+    // Between triangles that do not meet, the hull has faces that the surface has not.
+    if (nearest2 > Real(1e-4) * pair.distance * pair.distance) return false;
+    keep({way, -pair.distance, 0, true, true});
+    add(nearest, (pair.pointA + pair.pointB) * Real(0.5), pair.normal, -pair.distance, -1, true);
+    return true;
+  }
+
+  /// The same with the ways that are known: that which clears all that is touched soonest. Returns
+  /// false where it is as deep as all others.
+  bool leaveAlong(const Way* ways, int count) {
+    if (!isConvexThere()) return false;
+    const Way* best = nullptr;
+    Real least = ways[count - 1].depth * (1 - Real(1e-6));
+    for (int k = 0; k < count; ++k) {
+      Real most = 0;
+      for (int i = 0; i < numTouched_; ++i)
+        most = larger(most, clearance(touchedTriangles_[i], ways[k]));
+      if (!(most < least)) continue;
+      best = &ways[k];
+      least = most;
+    }
+    // A way whose contacts are far less deep than that is not the one that they tell.
+    if (!best || least > Real(1.5) * best->depth) return false;
+    if (!isTopSummit(touchedTriangles_, numTouched_, best->normal)) return false;
+    dropDeeperThan({best->normal, least, best->lowest, true, true});
+    return true;
+  }
+
+  /// Whether the highest vertex of some triangles is one of the surface as a whole: then the way
+  /// does not lead through the inside.
+  [[nodiscard]] bool isTopSummit(const int* triangles, int count, const Vec3& way) const {
+    int t = triangles[0], k = 0;
+    Real top = dot(way, surface_.corner(t, k));
+    for (int i = 0; i < 3 * count; ++i) {
+      const Real height = dot(way, surface_.corner(triangles[i / 3], i % 3));
+      if (!(height > top)) continue;
+      top = height;
+      t = triangles[i / 3];
+      k = i % 3;
+    }
+    return isSummit(surface_, t, k, way);
+  }
+
+  /// Whether the surface is convex where it is touched: all that is touched is behind the planes of
+  /// all its triangles.
+  [[nodiscard]] bool isConvexThere() const {
+    if (!surface_.isSolid()) return false;
+    const Real slack = Real(1e-9) * view_.boundingRadius;
+    for (int i = 0; i < numTouched_; ++i) {
+      const int t = touchedTriangles_[i];
+      const Vec3 n = surface_.normal(t), p = surface_.corner(t, 0);
+      for (int j = 0; j < 3 * numTouched_; ++j) {
+        const Vec3 e = surface_.corner(touchedTriangles_[j / 3], j % 3) - p;
+        const Real above = dot(n, e);
+        if (above > slack && above * above > Real(1e-18) * squaredNorm(e)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Two convex bodies touch in one place, with one normal.
+  void keepOnly(const Way& way) {
+    std::size_t kept = 0;
+    for (const SurfaceContact& c : out_)
+      if (dot(c.normal, way.normal) >= kClusterCosine && c.depth <= way.depth * (1 + Real(1e-6)))
+        out_[kept++] = c;
+    out_.resize(kept);
+  }
+
+  /// Normals of a smooth part of the surface differ from triangle to triangle, and may do so.
+  [[nodiscard]] static Real sameWay(const SurfaceContact& c) {
+    return c.sharp ? Real(0.999) : kClusterCosine;
+  }
+  /// Moves shorter than this make the contact pointless. On a smooth part the depths along the
+  /// normals of neighbouring triangles are as good as each other.
+  [[nodiscard]] static Real longEnough(const SurfaceContact& c) {
+    return c.depth * (c.sharp ? 1 - Real(1e-9) : Real(2.0 / 3.0));
+  }
+
+  /// The first way along the contact's normal, or `count`.
+  [[nodiscard]] static int wayOf(const SurfaceContact& c, const Way* ways, int count) {
+    const Real same = sameWay(c);
+    int k = 0;
+    while (k < count && dot(c.normal, ways[k].normal) < same) ++k;
+    return k;
+  }
+
+  /// Whether a way before `end` clears the contact's triangle sooner than its own normal does.
+  [[nodiscard]] bool isResolved(const SurfaceContact& c, const Way* ways, int end) const {
+    const Real enough = longEnough(c);
+    for (int j = 0; j < end; ++j) {
+      if (!ways[j].used || ways[j].depth >= enough) continue;
+      // A way may have only a part of its depth here: then the move has to be much shorter.
+      const Real limit = larger(ways[j].depth * (1 + Real(1e-6)), enough * Real(1.0 / 3.0));
+      if (clearance(c.triangle, ways[j]) <= limit) return true;
+      // A triangle that is high somewhere else may be cleared all the same.
+      if (c.sharp && !touchesAfter(c.triangle, ways[j].normal * limit)) return true;
+    }
+    return false;
+  }
   [[nodiscard]] bool touchesAfter(int t, const Vec3& move_S) const {
-    // A little farther, so that what only touches is free.
-    const Vec3 back = move_S * (-1 - Real(1e-9));
-    const Vec3 v[3] = {surface_.corner(t, 0) + back, surface_.corner(t, 1) + back,
-                       surface_.corner(t, 2) + back};
+    const Vec3 v[3] = {surface_.corner(t, 0) - move_S, surface_.corner(t, 1) - move_S,
+                       surface_.corner(t, 2) - move_S};
     return kernel::convexOverlap(view_, triangleView(v), X_CS_);
   }
 
@@ -131,6 +336,12 @@ class BodyOnSurface {
     for (const SurfaceContact& c : out_)
       if (c.depth <= deepest || faces(c)) out_[kept++] = c;
     out_.resize(kept);
+  }
+
+  void touch(int t) {
+    touched_ = true;
+    if (numTouched_ < kMaxHullTriangles) touchedTriangles_[numTouched_] = t;
+    if (numTouched_ <= kMaxHullTriangles) ++numTouched_;
   }
 
   /// The triangle's normal on the body's side.
@@ -158,8 +369,9 @@ class BodyOnSurface {
     const int count = faces_.clip(v, cutting, numCutting, polygon);
     if (count == 0) return;
     const bool sharp = surface_.hasSharpEdge(t);
+    anySharp_ = anySharp_ || sharp;
     if (numCutting == 0 && !sharp && addWithin(t, v, n, face, lowest, overlap)) return;
-    touched_ = true;
+    touch(t);
     Vec3 middle = polygon[0];
     for (int i = 1; i < count; ++i) middle += polygon[i];
     middle = middle / Real(count);
@@ -202,7 +414,7 @@ class BodyOnSurface {
         (!surface_.isSolid() || -dot(faces_.normal(face), n) > -kRise) &&
         isSummit(surface_, t, lowest, X_SC_.rotation * -faces_.normal(face)))
       return false;
-    touched_ = true;
+    touch(t);
     add(t, middle - n * (Real(0.5) * depth), n, depth, kernel::faceFeature(under));
     return true;
   }
@@ -334,8 +546,9 @@ class BodyOnSurface {
   /// the column over the triangle, or that point alone of a curved body.
   void addUnder(int t, const Prism& prism, const Vec3& inside) {
     if (faces_.empty()) {
-      const Real depth = exitOf(view_, inside, -prism.n);
-      if (depth >= 0) add(t, inside - prism.n * (Real(0.5) * depth), prism.n, depth, -1);
+      const kernel::RayInterval<Real> below = intervalOf(view_, {inside, -prism.n, 0});
+      if (below.enter > prism.slop || below.exit < 0) return;
+      add(t, inside - prism.n * (Real(0.5) * below.exit), prism.n, below.exit, -1);
       return;
     }
     int face;
@@ -354,22 +567,72 @@ class BodyOnSurface {
       add(t, inside - prism.n * (Real(0.5) * least), prism.n, least, key.feature);
   }
 
-  /// How far a point inside a curved body is from its surface along a unit direction.
-  [[nodiscard]] static Real exitOf(const ConvexView<Real>& view, const Vec3& p,
-                                   const Vec3& direction) {
-    const kernel::LineT<Real> line{p, direction, 0};
+  /// The part of a line that is in a curved body.
+  [[nodiscard]] static kernel::RayInterval<Real> intervalOf(const ConvexView<Real>& view,
+                                                            const kernel::LineT<Real>& line) {
     switch (view.core) {
       case CoreType::Segment:
-        return kernel::rayIntervalCapsule(view.radius, view.size.z, line).exit;
+        return kernel::rayIntervalCapsule(view.radius, view.size.z, line);
       case CoreType::Cylinder:
-        return kernel::rayIntervalCylinder(view.size, line).exit;
+        return kernel::rayIntervalCylinder(view.size, line);
       case CoreType::Cone:
-        return kernel::rayIntervalCone(view.size, line).exit;
+        return kernel::rayIntervalCone(view.size, line);
       case CoreType::Ellipsoid:
-        return kernel::rayIntervalEllipsoid(view.size, line).exit;
+        return kernel::rayIntervalEllipsoid(view.size, line);
       default:
-        return -1;
+        return kernel::emptyRayInterval<Real>();
     }
+  }
+
+  /// Whether the body's point of a contact is where the body ends along the normal.
+  [[nodiscard]] bool isOnBody(const ContactPoint& p) const {
+    const Vec3 on = p.position - p.normal * (Real(0.5) * p.depth);
+    const Vec3 inward = view_.center - on;
+    const Real length = norm(inward);
+    if (!(length > 0)) return false;
+    // A little towards the centre: a line through a tip or a rim may miss the body by a rounding.
+    const Real slop = Real(1e-3) * p.depth + Real(1e-9) * view_.boundingRadius;
+    const kernel::RayInterval<Real> below =
+        intervalOf(view_, {on + inward * (slop / length), -p.normal, 0});
+    return below.enter <= 0 && below.exit >= 0 && below.exit <= 10 * slop;
+  }
+
+  /// A point of a triangle inside a curved body: `point` where it is one, else the middle of what
+  /// the body cuts out of the triangle's edges. The point of the triangle that is left last need
+  /// not be inside: behind the tip or the rim of a cone it is beside it. False when there is none.
+  [[nodiscard]] bool findCommonPoint(const Vec3* v, const Vec3& n, Vec3* point) const {
+    const Real slop = Real(1e-9) * view_.boundingRadius;
+    const kernel::RayInterval<Real> here = intervalOf(view_, {*point, -n, 0});
+    if (here.enter <= slop && here.exit >= 0) return true;
+    Vec3 sum{};
+    int count = 0;
+    for (int k = 0; k < 3; ++k) {
+      const Vec3 e = v[k == 2 ? 0 : k + 1] - v[k];
+      const Real length = norm(e);
+      if (!(length > 0)) continue;
+      const kernel::RayInterval<Real> along = intervalOf(view_, {v[k], e / length, 0});
+      const Real from = larger(along.enter, Real(0)),
+                 to = along.exit < length ? along.exit : length;
+      if (!(from <= to)) continue;
+      sum += v[k] + e * (Real(0.5) * (from + to) / length);
+      ++count;
+    }
+    if (count == 0) return false;
+    // From there towards `point`, which is where the triangle is deepest: as far as it goes.
+    const Vec3 start = sum / Real(count), toward = *point - start;
+    const Real length = norm(toward);
+    *point = start;
+    if (!(length > slop)) return true;
+    const Real last = intervalOf(view_, {start, toward / length, 0}).exit;
+    Real deepest = intervalOf(view_, {start, -n, 0}).exit;
+    for (const Real part : {Real(0.25), Real(0.5), Real(0.75), Real(1)}) {
+      const Vec3 p = start + toward * (part * last / length);
+      const kernel::RayInterval<Real> below = intervalOf(view_, {p, -n, 0});
+      if (!(below.enter <= slop && below.exit > deepest)) continue;
+      deepest = below.exit;
+      *point = p;
+    }
+    return true;
   }
 
   /// The shallowest contact that could not be used otherwise.
@@ -434,11 +697,13 @@ class BodyOnSurface {
     const kernel::ConvexContact<Real> pair =
         kernel::convexDistance(view_, triangle, X_CS_, Real(0), /*enableSigned=*/true);
     if (!(pair.distance <= 0)) return;
-    touched_ = true;
+    touch(t);
     const Vec3 n_S = ownNormal(t, v_S[0]);
     const Vec3 way = X_SC_.rotation * pair.normal;
     const Real along = dot(way, n_S);
     const bool sharp = surface_.hasSharpEdge(t);
+    anySharp_ = anySharp_ || sharp;
+    const std::size_t before = out_.size();
     bool genuine = along >= 1 - Real(1e-9);
     if (!genuine && (!surface_.isSolid() || along > -kRise)) {
       int k = 0;
@@ -451,17 +716,22 @@ class BodyOnSurface {
       kernel::buildConvexManifold(view_, triangle, X_CS_, pair, &manifold);
       for (int i = 0; i < manifold.count; ++i) {
         const ContactPoint& p = manifold.points[i];
-        // Features that only run along each other for a while give points beside the triangle.
+        // Features that only run along each other for a while give points beside the triangle or
+        // the body.
         const Vec3 on_S = X_SC_ * (p.position + p.normal * (Real(0.5) * p.depth));
         const Vec3 off = on_S - kernel::closestOnTriangle(on_S, v_S[0], v_S[1], v_S[2]).point;
         if (i > 0 && squaredNorm(off) > Real(0.01) * p.depth * p.depth) continue;
+        if (manifold.count > 1 && !isOnBody(p)) continue;
         add(t, p.position, p.normal, p.depth, p.feature1, sharp);
       }
-      if (manifold.count > 0) return;
+      if (out_.size() == before)
+        add(t, (pair.pointA + pair.pointB) * Real(0.5), pair.normal, -pair.distance, -1, sharp);
+      return;
     }
     const Vec3 v[3] = {X_CS_ * v_S[0], X_CS_ * v_S[1], X_CS_ * v_S[2]};
-    const std::size_t before = out_.size();
-    addOwnNormal(t, n_S, v, &pair.pointB);
+    Vec3 common = pair.pointB;
+    const bool found = findCommonPoint(v, transposeTimes(X_SC_.rotation, n_S), &common);
+    addOwnNormal(t, n_S, v, found ? &common : nullptr);
     for (std::size_t i = before; i < out_.size(); ++i) out_[i].sharp = sharp;
     if (out_.size() == before)
       keepSpare(t, (pair.pointA + pair.pointB) * Real(0.5), pair.normal, -pair.distance, -1);
@@ -494,6 +764,10 @@ class BodyOnSurface {
   Transform X_CS_;
   std::vector<SurfaceContact>& out_;
   bool touched_ = false;
+  bool anySharp_ = false;  // of the touched triangles
+  static constexpr int kMaxHullTriangles = 16;
+  int touchedTriangles_[kMaxHullTriangles];
+  int numTouched_ = 0;  // one more than there is room for: too many
   bool hasSpare_ = false;
   SurfaceContact spare_;
   PolytopeFaces faces_;

@@ -11,8 +11,6 @@ namespace tangere::collision {
 
 namespace {
 
-// Normals within 15 degrees of the deepest contact's share its manifold.
-constexpr Real kClusterCosine = 0.9659258262890683;
 // Normals that differ by less than this (squared chord) are one flat patch.
 constexpr Real kSameNormal2 = 1e-12;
 

@@ -6,6 +6,7 @@
 
 #include "collision/narrow_phase.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -19,7 +20,11 @@ struct SurfaceContact {
   std::int32_t triangle = -1;
   std::int32_t feature = -1;  ///< of the other body
   bool sharp = false;         ///< next to a sharp edge of the surface
+  std::int16_t way = -1;      ///< scratch of the search for contacts
 };
+
+/// Normals within 15 degrees of the deepest contact's share its manifold.
+inline constexpr Real kClusterCosine = 0.9659258262890683;
 
 /// Where the surface stands in the pair, and in the world.
 struct SurfaceFrame {

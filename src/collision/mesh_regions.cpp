@@ -2,6 +2,7 @@
 #include "collision/mesh_regions.hpp"
 
 #include "collision/kernels/patch_selection.hpp"
+#include "collision/mesh_convex_region.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -208,25 +209,51 @@ class RegionContacts {
 
   void addRegion(const std::vector<Crossing>& crossings, const std::vector<int>& members,
                  Scratch& s) {
-    const Vec3 n = regionNormal(crossings, members);
-    const std::size_t before = out_.size();
+    s.insideA.count = s.insideB.count = 0;
     if (b_.isSolid()) {
       const auto isInB = [&](const Vec3& v) {
         return b_.distanceAt(inverseTimes(X_AB_, v)).distance < 0;
       };
       floodInside({a_.mesh, &Crossing::triangleA, &Crossing::behindA}, crossings, members, isInB,
                   s.insideA);
-      choose(s.insideA, a_.mesh, -n, s);
-      for (int i = 0; i < numChosen_; ++i) addVertexOfA(s.insideA, chosen_[i]);
     }
     if (a_.isSolid()) {
       const auto isInA = [&](const Vec3& v) { return a_.distanceAt(X_AB_ * v).distance < 0; };
       floodInside({b_.mesh, &Crossing::triangleB, &Crossing::behindB}, crossings, members, isInA,
                   s.insideB);
-      choose(s.insideB, b_.mesh, transposeTimes(X_AB_.rotation, n), s);
-      for (int i = 0; i < numChosen_; ++i) addVertexOfB(s.insideB, chosen_[i]);
     }
+    if (a_.isSolid() && b_.isSolid() && addConvexRegion(crossings, members, s)) return;
+    const Vec3 n = regionNormal(crossings, members);
+    const std::size_t before = out_.size();
+    choose(s.insideA, a_.mesh, -n, s);
+    for (int i = 0; i < numChosen_; ++i) addVertexOfA(s.insideA, chosen_[i]);
+    choose(s.insideB, b_.mesh, transposeTimes(X_AB_.rotation, n), s);
+    for (int i = 0; i < numChosen_; ++i) addVertexOfB(s.insideB, chosen_[i]);
     if (out_.size() == before) addCrossingLine(crossings, members, n, s);
+  }
+
+  /// False where there is more to the region than a convex corner, edge or face of both bodies.
+  bool addConvexRegion(const std::vector<Crossing>& crossings, const std::vector<int>& members,
+                       const Scratch& s) {
+    // Vertices told by one triangle's plane only may be outside: those take no part.
+    const Inside &a = s.insideA, &b = s.insideB;
+    constexpr int kMaxCrossings = 64, kMaxVertices = 16;
+    if (members.size() > kMaxCrossings || a.count > kMaxVertices || b.count > kMaxVertices)
+      return false;
+    ConvexRegion region(a_.mesh, b_.mesh, X_AB_);
+    for (const int m : members)
+      if (!region.addCrossing(crossings[m])) return false;
+    for (int i = 0; i < a.count; ++i) {
+      const Vec3& p = a_.mesh.vertices[a.vertex[i]];
+      if (!(b_.distanceAt(inverseTimes(X_AB_, p)).distance < 0)) continue;
+      if (!region.addInsideA(p, a.triangle[i])) return false;
+    }
+    for (int i = 0; i < b.count; ++i) {
+      const Vec3& p = b_.mesh.vertices[b.vertex[i]];
+      if (!(a_.distanceAt(X_AB_ * p).distance < 0)) continue;
+      if (!region.addInsideB(p, b.triangle[i])) return false;
+    }
+    return region.finish(crossings, members, out_);
   }
 
   /// Up to four vertices: the farthest along `direction`, then the most apart.

@@ -148,6 +148,8 @@ void collideApart(const model::ModelData& model, const State& state, const model
       ws.shapePose[pair.shape2], {.upperBound = std::max(closing, margin), .enableSigned = false});
   result.raiseStatus(nearest.status);
   if (nearest.status > QueryStatus::NotConverged) return;
+  // Just touching, seen by one query and not by the other: there is no direction yet.
+  if (nearest.normal == Vec3{}) return;
   if (nearest.distance <= margin && collideWithin(margin, nearest.normal, model, ws, pair, result))
     return;
   if (nearest.distance <= closing) foreseePair(model, state, ws, pair, nearest, result, foreseen);

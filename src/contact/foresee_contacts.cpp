@@ -11,8 +11,15 @@ namespace {
 
 /// Part of its size that a body may move in one step and still meet others where they are nearest.
 constexpr Real kFastPart = 0.25;
+/// Part of its size that a fast body may sink into what it touches until the next step.
+constexpr Real kTouchingPart = 0.02;
 
 bool isConvex(ShapeType type) { return type <= ShapeType::Plane || type == ShapeType::Convex; }
+
+/// Many small faces that stand for one that bends.
+bool isSurface(ShapeType type) {
+  return type == ShapeType::Mesh || type == ShapeType::HeightField || type == ShapeType::PointCloud;
+}
 
 struct PairMotion {
   const model::StepMotion& motion1;
@@ -142,6 +149,45 @@ bool addImpact(const model::ModelData& model, const State& state, const model::S
   return true;
 }
 
+/// How bodies move from their last impact on, or from the start where there is none.
+class FastBodies {
+ public:
+  FastBodies(const model::ModelData& model, const State& state, const model::Workspace& ws)
+      : model_(model), state_(state), ws_(ws) {}
+
+  [[nodiscard]] bool isFast(const model::ModelShape& shape) const {
+    const solver::ImpulseBlock& block = ws_.problem.blocks[shape.body];
+    return block.inverseMass > 0 &&
+           norm(block.displacement) + norm(block.rotation) * shape.reach > kFastPart * shape.reach;
+  }
+  /// Fast, and not on the way that was foreseen.
+  [[nodiscard]] bool isDiverted(const model::ModelShape& shape) const {
+    if (!isFast(shape)) return false;
+    Vec3 total = ws_.problem.blocks[shape.body].displacement;
+    if (!ws_.impacts.empty()) total += ws_.early[shape.body].displacement;
+    return norm(total - ws_.stepMotion[shape.body].displacement) > kFastPart * shape.reach;
+  }
+  [[nodiscard]] Motion lastLeg(ObjectId shape) const {
+    const int body = model_.shapes[shape].body;
+    const solver::ImpulseBlock& block = ws_.problem.blocks[body];
+    if (!(block.inverseMass > 0)) {
+      const model::StepMotion& motion = ws_.stepMotion[body];
+      return pathOf(model_, state_, ws_, shape, motion.displacement, motion.rotation);
+    }
+    Motion path = pathOf(model_, state_, ws_, shape, block.displacement, block.rotation);
+    if (!ws_.impacts.empty()) {
+      const model::EarlyMotion& early = ws_.early[body];
+      path.start = pathOf(model_, state_, ws_, shape, early.displacement, early.rotation).at(1);
+    }
+    return path;
+  }
+
+ private:
+  const model::ModelData& model_;
+  const State& state_;
+  const model::Workspace& ws_;
+};
+
 }  // namespace
 
 Real closingReach(const model::ModelData& model, const model::Workspace& ws,
@@ -171,7 +217,8 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
         pathOf(model, state, ws, pair.shape2, m.motion2.displacement, m.motion2.rotation);
     const ImpactResult impact = timeOfImpact(*shape1.shape, path1, *shape2.shape, path2);
     if (impact.status == ImpactStatus::Miss) return;
-    if (impact.status != ImpactStatus::Overlapping &&
+    // A way too wild to be followed to its end: holdFastBodies() cuts it short.
+    if (impact.status == ImpactStatus::Hit &&
         addImpact(model, state, pair, m, path1, path2, impact, result, foreseen)) {
       return;
     }
@@ -180,57 +227,50 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
 }
 
 void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws) {
-  if (ws.fastGroups.empty()) return;
-  const auto totalOf = [&](int body) {
-    const solver::ImpulseBlock& block = ws.problem.blocks[body];
-    model::StepMotion motion{block.displacement, block.rotation};
-    if (block.inverseMass == 0) {
-      motion = ws.stepMotion[body];
-    } else if (!ws.impacts.empty()) {
-      motion.displacement += ws.early[body].displacement;
-      motion.rotation += ws.early[body].rotation;
-    }
-    return motion;
-  };
-  const auto isDiverted = [&](int body, Real reach) {
-    const Vec3 displacement = totalOf(body).displacement;
-    return ws.problem.blocks[body].inverseMass > 0 &&
-           norm(ws.problem.blocks[body].displacement) > kFastPart * reach &&
-           norm(displacement - ws.stepMotion[body].displacement) > kFastPart * reach;
-  };
+  if (!ws.isAnyFast) return;
+  const FastBodies fast(model, state, ws);
   // Both lists are in order of pairs.
-  auto group = ws.groupShapes.begin();
+  std::size_t group = 0;
   for (const model::ShapePair& pair : ws.pairs) {
     const std::pair<ObjectId, ObjectId> key{pair.shape1, pair.shape2};
-    while (group != ws.groupShapes.end() && *group < key) ++group;
-    if (group != ws.groupShapes.end() && *group == key) continue;  // the solver knows this one
+    while (group < ws.groupShapes.size() && ws.groupShapes[group] < key) ++group;
+    const bool isTouching = group < ws.groupShapes.size() && ws.groupShapes[group] == key;
     const model::ModelShape& shape1 = model.shapes[pair.shape1];
     const model::ModelShape& shape2 = model.shapes[pair.shape2];
-    const bool isDiverted1 = isDiverted(shape1.body, shape1.reach);
-    const bool isDiverted2 = isDiverted(shape2.body, shape2.reach);
-    if (!isDiverted1 && !isDiverted2) continue;
-    // From where the first leg, up to the impact, has ended.
-    const auto secondLeg = [&](ObjectId shape, int body) {
-      const model::StepMotion total = totalOf(body);
-      Motion path = pathOf(model, state, ws, shape, total.displacement, total.rotation);
-      if (!ws.impacts.empty() && ws.problem.blocks[body].inverseMass > 0) {
-        const model::EarlyMotion& early = ws.early[body];
-        path = pathOf(model, state, ws, shape, early.displacement, early.rotation);
-        path.start = path.at(1);
-        path.displacement = ws.problem.blocks[body].displacement;
-        path.rotationVector = ws.problem.blocks[body].rotation;
-      }
-      return path;
-    };
-    const ImpactResult impact = timeOfImpact(*shape1.shape, secondLeg(pair.shape1, shape1.body),
-                                             *shape2.shape, secondLeg(pair.shape2, shape2.body));
-    if (impact.status == ImpactStatus::Miss || impact.status == ImpactStatus::Overlapping) continue;
-    for (const auto& [body, isHeld] :
-         {std::pair{shape1.body, isDiverted1}, std::pair{shape2.body, isDiverted2}}) {
-      if (!isHeld) continue;
-      ws.problem.blocks[body].displacement = ws.problem.blocks[body].displacement * impact.s;
-      ws.problem.blocks[body].rotation = ws.problem.blocks[body].rotation * impact.s;
+    const bool isHeld1 = isTouching ? fast.isFast(shape1) : fast.isDiverted(shape1);
+    const bool isHeld2 = isTouching ? fast.isFast(shape2) : fast.isDiverted(shape2);
+    if (!isHeld1 && !isHeld2) continue;
+
+    Motion path1 = fast.lastLeg(pair.shape1), path2 = fast.lastLeg(pair.shape2);
+    if (isTouching) {
+      // Another corner, or another part of the same surface, may be in the way. What the body
+      // touches it may go on touching, and deeper where that may bend towards it.
+      const bool isFlat = !isSurface(shape1.shape->type()) && !isSurface(shape2.shape->type());
+      const Real part = isFlat ? kTouchingPart : kFastPart;
+      const solver::ImpulseGroup& touching = ws.problem.groups[group];
+      const Vec3& normal = ws.problem.points[touching.first].normal;
+      Real depth = 0;
+      for (int i = touching.first; i < touching.first + touching.count; ++i)
+        depth = std::max(depth, -ws.problem.points[i].gap);
+      path1.start.translation += normal * (isHeld1 ? depth + part * shape1.reach : 0);
+      path2.start.translation -= normal * (isHeld2 ? depth + part * shape2.reach : 0);
     }
+    const ImpactResult impact = timeOfImpact(*shape1.shape, path1, *shape2.shape, path2);
+    if (impact.status == ImpactStatus::Miss) continue;
+    const auto hold = [&](const model::ModelShape& shape, const Motion& other, bool isOtherHeld) {
+      // In a cleft there is no way to look along: then it moves as little as a slow body.
+      solver::ImpulseBlock& block = ws.problem.blocks[shape.body];
+      const Real way = norm(block.displacement) + norm(block.rotation) * shape.reach;
+      const Real s = impact.status == ImpactStatus::Overlapping
+                         ? std::min<Real>(kFastPart * shape.reach / way, 1)
+                         : impact.s;
+      // What it has met takes it along.
+      const Vec3 along = isOtherHeld ? Vec3{} : other.displacement * (1 - s);
+      block.displacement = block.displacement * s + along;
+      block.rotation = block.rotation * s;
+    };
+    if (isHeld1) hold(shape1, path2, isHeld2);
+    if (isHeld2) hold(shape2, path1, isHeld1);
   }
 }
 

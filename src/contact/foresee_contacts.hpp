@@ -18,8 +18,8 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
 [[nodiscard]] Real closingReach(const model::ModelData& model, const model::Workspace& ws,
                                 const model::ShapePair& pair);
 
-/// After the solve: a fast body that contacts sent another way than foreseen goes no farther than
-/// to the next thing on that way.
+/// After the solve: a fast body that contacts sent another way than foreseen, or that moves along a
+/// surface that is not convex, goes no farther than to the next thing on that way.
 void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws);
 
 }  // namespace tangere::contact

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace tangere::contact {
 
 namespace {
 
 constexpr Real kNever = std::numeric_limits<Real>::infinity();
+constexpr Real kRounding = 1e-12;
 /// Slower approaches are rounding, whatever the threshold [m/s].
 constexpr Real kLeastApproach = 1e-9;
 
@@ -23,6 +25,14 @@ class ImpactQueue {
   struct PointMotion {
     Real gap = 0, speed = 0, acceleration = 0;  ///< of the gap; speed < 0: closing
   };
+  /// A point that takes part in an impact.
+  struct Closed {
+    const solver::ImpulsePoint* point = nullptr;
+    model::ImpactImpulse* out = nullptr;
+    Mat3 w{};
+    Real target = 0;
+    Real lambda[3] = {0, 0, 0};
+  };
 
   [[nodiscard]] bool findCandidates();
   void findNeighbours();
@@ -34,6 +44,9 @@ class ImpactQueue {
   void resolve(int group, Real time);
   void keepFlights();
   [[nodiscard]] Real applyImpact(int group, Real restitution);
+  [[nodiscard]] Real applyAll(const solver::ImpulseBlock& start1,
+                              const solver::ImpulseBlock& start2, std::span<const Closed> closed,
+                              const solver::ImpulseGroup& g);
   void finish();
 
   [[nodiscard]] Real restitutionOf(int group) const {
@@ -45,9 +58,10 @@ class ImpactQueue {
 
   const model::ModelData& model_;
   model::Workspace& ws_;
-  std::vector<int> groups_;        // those that bounce, ascending
-  std::vector<Real> times_;        // next impact of each of groups_
-  std::vector<int> first_, list_;  // for each block: the entries of groups_ it is in
+  std::vector<int>& groups_ = ws_.impactMemory.groups;
+  std::vector<Real>& times_ = ws_.impactMemory.times;
+  std::vector<int>& first_ = ws_.impactMemory.first;
+  std::vector<int>& list_ = ws_.impactMemory.list;
 };
 
 }  // namespace
@@ -106,6 +120,8 @@ void ImpactQueue::keepFlights() {
 
 bool ImpactQueue::findCandidates() {
   ws_.early.assign(ws_.problem.blocks.size(), {});
+  groups_.clear();
+  times_.clear();
   bool isAny = false;
   for (int group = 0; group < static_cast<int>(ws_.problem.groups.size()); ++group) {
     // A fast body that does not bounce is stopped at its own time too: by its velocity at the end
@@ -129,7 +145,8 @@ void ImpactQueue::findNeighbours() {
   }
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
   list_.resize(2 * groups_.size());
-  std::vector<int> fill(first_.begin(), first_.end() - 1);
+  std::vector<int>& fill = ws_.impactMemory.fill;
+  fill.assign(first_.begin(), first_.end() - 1);
   for (int k = 0; k < static_cast<int>(groups_.size()); ++k) {
     list_[fill[ws_.problem.groups[groups_[k]].block1]++] = k;
     list_[fill[ws_.problem.groups[groups_[k]].block2]++] = k;
@@ -221,10 +238,16 @@ void ImpactQueue::resolve(int group, Real time) {
   // does not bounce this time.
   const solver::ImpulseBlock before1 = ws_.problem.blocks[g.block1];
   const solver::ImpulseBlock before2 = ws_.problem.blocks[g.block2];
-  const std::vector<model::ImpactImpulse> kept(ws_.impacts.begin() + g.first,
-                                               ws_.impacts.begin() + g.first + g.count);
+  std::vector<model::ImpactImpulse>& kept = ws_.impactMemory.kept;
+  kept.assign(ws_.impacts.begin() + g.first, ws_.impacts.begin() + g.first + g.count);
+  Real fastest = 0;
+  for (int i = g.first; i < g.first + g.count; ++i)
+    fastest = std::max(fastest, norm(pointVelocity(ws_.problem.points[i])));
   const Real work = applyImpact(group, restitutionOf(group));
-  if (work > 0) {
+  Real exchanged = 0;  // what the rounding of the work is measured against: e = 1 does none
+  for (int i = 0; i < g.count; ++i)
+    exchanged += (ws_.impacts[g.first + i].normal - kept[i].normal) * fastest;
+  if (work > kRounding * exchanged) {
     ws_.problem.blocks[g.block1] = before1;
     ws_.problem.blocks[g.block2] = before2;
     std::copy(kept.begin(), kept.end(), ws_.impacts.begin() + g.first);
@@ -272,13 +295,6 @@ Real ImpactQueue::applyImpact(int group, Real restitution) {
   solver::ImpulseBlock& block1 = ws_.problem.blocks[g.block1];
   solver::ImpulseBlock& block2 = ws_.problem.blocks[g.block2];
 
-  struct Closed {
-    const solver::ImpulsePoint* point;
-    model::ImpactImpulse* out;
-    Mat3 w;
-    Real target;
-    Real lambda[3] = {0, 0, 0};
-  };
   constexpr int kMaxPoints = ContactPatch::kMaxPoints;
   Closed closed[kMaxPoints];
   int count = 0;
@@ -297,14 +313,7 @@ Real ImpactQueue::applyImpact(int group, Real restitution) {
     fastest = std::max(fastest, std::fabs(approach));
   }
 
-  Real total = 0;
-  const auto apply = [&](Closed& c, const Vec3& impulse, Real* work) {
-    const Vec3 before = pointVelocity(*c.point);
-    applyTo(block1, block2, *c.point, impulse);
-    const Real done = Real(0.5) * dot(impulse, before + pointVelocity(*c.point));
-    *work += done;
-    total += done;
-  };
+  const solver::ImpulseBlock start1 = block1, start2 = block2;
   constexpr int kMaxSweeps = 1000;
   for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
     Real change = 0;
@@ -315,8 +324,7 @@ Real ImpactQueue::applyImpact(int group, Real restitution) {
       change = std::max(change, std::fabs(normal - c.lambda[2]) * c.w(2, 2));
       const Real dn = normal - c.lambda[2];
       c.lambda[2] = normal;
-      c.out->normal += dn;
-      apply(c, c.point->normal * dn, &c.out->normalWork);
+      applyTo(block1, block2, *c.point, c.point->normal * dn);
 
       if (!(c.point->friction > 0)) continue;
       const Vec3 v = pointVelocity(*c.point);
@@ -330,11 +338,39 @@ Real ImpactQueue::applyImpact(int group, Real restitution) {
       change = std::max({change, std::fabs(d1) * a, std::fabs(d2) * d});
       c.lambda[0] = t1;
       c.lambda[1] = t2;
-      const Vec3 tangent = c.point->tangent1 * d1 + c.point->tangent2 * d2;
-      c.out->tangent += tangent;
-      apply(c, tangent, &c.out->frictionWork);
+      applyTo(block1, block2, *c.point, c.point->tangent1 * d1 + c.point->tangent2 * d2);
     }
     if (change <= 1e-15 * fastest) break;
+  }
+  return applyAll(start1, start2, std::span(closed, static_cast<std::size_t>(count)), g);
+}
+
+/// From the start once more, by the sums: the rounding of all the sweeps is left behind, so that
+/// the work is the change of energy.
+Real ImpactQueue::applyAll(const solver::ImpulseBlock& start1, const solver::ImpulseBlock& start2,
+                           std::span<const Closed> closed, const solver::ImpulseGroup& g) {
+  solver::ImpulseBlock& block1 = ws_.problem.blocks[g.block1];
+  solver::ImpulseBlock& block2 = ws_.problem.blocks[g.block2];
+  block1 = start1;
+  block2 = start2;
+  Vec3 before[ContactPatch::kMaxPoints];
+  for (std::size_t k = 0; k < closed.size(); ++k) before[k] = pointVelocity(*closed[k].point);
+  const auto tangentOf = [](const Closed& c) {
+    return c.point->tangent1 * c.lambda[0] + c.point->tangent2 * c.lambda[1];
+  };
+  for (const Closed& c : closed)
+    applyTo(block1, block2, *c.point, c.point->normal * c.lambda[2] + tangentOf(c));
+  Real total = 0;
+  for (std::size_t k = 0; k < closed.size(); ++k) {
+    const Closed& c = closed[k];
+    const Vec3 mean = (before[k] + pointVelocity(*c.point)) * Real(0.5);
+    const Real normalWork = c.lambda[2] * dot(c.point->normal, mean);
+    const Real frictionWork = dot(tangentOf(c), mean);
+    c.out->normal += c.lambda[2];
+    c.out->tangent += tangentOf(c);
+    c.out->normalWork += normalWork;
+    c.out->frictionWork += frictionWork;
+    total += normalWork + frictionWork;
   }
   return total;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/wake_bodies.hpp"
 
+#include "contact/contact_forces.hpp"
 #include "dynamics/kinetic_energy.hpp"
 
 #include <algorithm>
@@ -26,6 +27,18 @@ bool isMoving(const model::ModelData& model, const State& state, std::size_t bod
 bool disturbs(const model::ModelData& model, const State& state, std::size_t body) {
   return isMoving(model, state, body) &&
          (model.bodies[body].type == BodyType::Kinematic || !(state.stillTime[body] > 0));
+}
+
+/// What holds a sleeper goes on holding it: its forces stay on the list of contacts.
+void keepForces(const model::ModelData& model, const State& state,
+                const solver::ImpulseIsland& island, model::Workspace& ws) {
+  if (!ws.areContactsListed) listContactForces(model, state, ws);
+  ws.areContactsListed = true;
+  for (const int group : island.groups) {
+    const solver::ImpulseGroup& g = ws.problem.groups[group];
+    ws.sleepingContacts.insert(ws.sleepingContacts.end(), ws.contacts.begin() + g.first,
+                               ws.contacts.begin() + g.first + g.count);
+  }
 }
 
 }  // namespace
@@ -67,6 +80,8 @@ Real putToSleep(const model::ModelData& model, State& state, model::Workspace& w
     state.stillTime[i] = isSlow ? state.stillTime[i] + model.options.dt : 0;
   }
 
+  std::erase_if(ws.sleepingContacts,
+                [&](const ContactForce& contact) { return !isHeld(model, state, contact); });
   Real energy = 0;
   for (const solver::ImpulseIsland& island : ws.islands.islands()) {
     const bool mayRest = std::all_of(island.blocks.begin(), island.blocks.end(), [&](int body) {
@@ -81,6 +96,7 @@ Real putToSleep(const model::ModelData& model, State& state, model::Workspace& w
               isMoving(model, state, g.block2));
     });
     if (!mayRest || isCarried) continue;
+    keepForces(model, state, island, ws);
     for (const int body : island.blocks) {
       energy += dynamics::kineticEnergy(model.bodies[body], state, body);
       state.velocity[body] = {};

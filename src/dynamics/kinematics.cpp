@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/kinematics.hpp"
 
+#include "math/transform.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -84,6 +86,15 @@ void computeKinematics(const model::ModelData& model, const model::Control& cont
   findThrown(model, ws);
 }
 
+int firstNotFinite(const model::Workspace& ws) {
+  for (std::size_t i = 0; i < ws.stepMotion.size(); ++i) {
+    const model::StepMotion& motion = ws.stepMotion[i];
+    if (!math::isFinite(motion.displacement) || !math::isFinite(motion.rotation))
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
 namespace {
 
 /// A body at rest may be hit, and hit the next, all within one step: no one leaves an impact faster
@@ -101,9 +112,13 @@ Real impactReach(const model::ModelData& model, const State& state) {
 /// What a bullet may hit is thrown within the same step, and may hit the next.
 void findThrown(const model::ModelData& model, model::Workspace& ws) {
   ws.throwReach.clear();
-  std::vector<std::pair<Aabb, Real>> bullets;  // where they may hit, how far they throw
+  ws.isAnyFast = false;
+  std::vector<std::pair<Aabb, Real>>& bullets = ws.bullets;
+  bullets.clear();
   for (const model::ModelShape& shape : model.shapes) {
     const Real length = norm(ws.stepMotion[shape.body].displacement);
+    ws.isAnyFast = ws.isAnyFast || length + norm(ws.stepMotion[shape.body].rotation) * shape.reach >
+                                       Real(0.1) * shape.reach;
     if (shape.reach > 0 && length > kBulletSizes * shape.reach)
       bullets.emplace_back(ws.sweptBox[&shape - model.shapes.data()], 2 * length);
   }

@@ -10,4 +10,7 @@ namespace tangere::dynamics {
 void computeKinematics(const model::ModelData& model, const model::Control& control,
                        const State& state, model::Workspace& ws);
 
+/// A body whose way over the step is beyond all numbers; -1: none.
+[[nodiscard]] int firstNotFinite(const model::Workspace& ws);
+
 }  // namespace tangere::dynamics

@@ -80,8 +80,9 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
   out.center += displacement + block.pushDisplacement;
   out.velocity = block.velocity;
 
-  // The velocity turns as that of a free body; the orientation turns by the mean rate, which is the
-  // same unless contacts changed it on the way.
+  // The velocity turns as that of a free body. The orientation turns by the mean rate, which is the
+  // same unless contacts changed it on the way: then the velocity stays as the body sees it, so
+  // that its energy does.
   const bool isRound = isIsotropic(body.mass.inertia);
   using Rotation = kernel::RotationState<Real>;
   const Rotation from{.orientation = state.orientation[index],
@@ -89,15 +90,17 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
   const Rotation turned =
       kernel::freeRotation(body.mass.inertia, body.inverseInertia, isRound, from, dt);
   out.orientation = turned.orientation;
-  const Vec3 meanRate = rotation / dt;
+  out.angularVelocity = turned.angularVelocity;
   if (!(rotation == block.angularVelocity * dt)) {
-    const Rotation mean{.orientation = from.orientation, .angularVelocity = meanRate};
+    const Rotation mean{.orientation = from.orientation, .angularVelocity = rotation / dt};
     out.orientation =
         kernel::freeRotation(body.mass.inertia, body.inverseInertia, isRound, mean, dt).orientation;
+    if (!isRound) {
+      out.angularVelocity =
+          math::rotate(out.orientation,
+                       math::rotate(math::conjugate(turned.orientation), turned.angularVelocity));
+    }
   }
-  out.angularVelocity = turned.angularVelocity;
-  // The energy is that of the orientation now: turning by another rate than the momentum's own, and
-  // the push out of an overlap, change the inertia seen by it.
   const auto rotational = [&](const Quat& orientation, const Vec3& w) {
     const Vec3 w_B = math::rotate(math::conjugate(orientation), w);
     return Real(0.5) * dot(w_B, body.mass.inertia * w_B);
@@ -106,6 +109,7 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
     out.gyroscopicWork = rotational(out.orientation, out.angularVelocity) -
                          rotational(from.orientation, from.angularVelocity);
   }
+  // The push out of an overlap changes the inertia seen by a velocity that it leaves alone.
   if (!(block.pushRotation == Vec3{})) {
     const Quat before = out.orientation;
     out.orientation = math::normalized(math::quatExp(block.pushRotation) * out.orientation);

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
@@ -31,8 +32,15 @@ namespace tangere {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr hsize_t kContactsPerChunk = 1024;
 constexpr std::size_t kMaxChunkBytes = std::size_t{4} << 20;
+// Telling the file about new chunks costs milliseconds, however small they are. A run that fills a
+// chunk in less time collects several: what a kill costs is then still only a moment of work.
+constexpr std::chrono::milliseconds kMinInterval{100};
+constexpr int kMaxChunksAtOnce = 16;
+constexpr std::size_t kMaxBytesAtOnce = std::size_t{8} << 20;
 
 /// One dataset that grows by rows. Values are collected by add(); handOver() gives them to the
 /// thread that calls write(), which must have finished with those before.
@@ -162,6 +170,8 @@ struct RecordingWriter::Impl {
   int numBodies = 0;
   int framesPerChunk = 0;
   int framesBuffered = 0;
+  std::size_t bytesBuffered = 0;
+  Clock::time_point handedAt = Clock::now();
   std::uint64_t numFrames = 0, framesHanded = 0, numContacts = 0;
   bool isOpen = false;
 
@@ -181,6 +191,7 @@ struct RecordingWriter::Impl {
   void createColumns(int compression);
   void startWorker();
   void addFrame(const RecordFrame& frame);
+  [[nodiscard]] bool isDue() const;
   void handOver();
   void waitForWorker();
   void stopWorker();
@@ -311,6 +322,14 @@ void RecordingWriter::Impl::addFrame(const RecordFrame& frame) {
   addAll(columns.ledgerReals, io::kLedgerReals, frame.energy);
   ++framesBuffered;
   ++numFrames;
+  bytesBuffered +=
+      frame.bodies.size() * 13 * sizeof(Real) + frame.contacts.size() * sizeof(ContactForce);
+}
+
+bool RecordingWriter::Impl::isDue() const {
+  if (framesBuffered % framesPerChunk != 0) return false;
+  return Clock::now() - handedAt >= kMinInterval || bytesBuffered >= kMaxBytesAtOnce ||
+         framesBuffered >= kMaxChunksAtOnce * framesPerChunk;
 }
 
 void RecordingWriter::Impl::startWorker() {
@@ -361,6 +380,8 @@ void RecordingWriter::Impl::handOver() {
   columns.step.handOver();
   framesHanded = numFrames;
   framesBuffered = 0;
+  bytesBuffered = 0;
+  handedAt = Clock::now();
   if (worker.joinable()) {
     const std::lock_guard lock(mutex);
     hasWork = true;
@@ -421,7 +442,7 @@ void RecordingWriter::append(const RecordFrame& frame) {
   requireFinite(io::kReportReals, frame.report, "solver");
   requireFinite(io::kLedgerReals, frame.energy, "energy");
   impl_->addFrame(frame);
-  if (impl_->framesBuffered < impl_->framesPerChunk) return;
+  if (!impl_->isDue()) return;
   const io::QuietHdf5 quiet;
   impl_->handOver();
 }

@@ -71,16 +71,27 @@ struct ImpactImpulse {
   Real normalWork = 0, frictionWork = 0;  ///< [J]
 };
 
+/// What the resolution of impacts keeps between steps for its memory alone.
+struct ImpactMemory {
+  std::vector<int> groups;       ///< those that bounce, ascending
+  std::vector<Real> times;       ///< next impact of each of them
+  std::vector<int> first, list;  ///< for each block: the entries of groups it is in
+  std::vector<int> fill;
+  std::vector<ImpactImpulse> kept;
+};
+
 struct Workspace {
   explicit Workspace(int numThreads) : pool(std::make_unique<core::ThreadPool>(numThreads)) {}
 
   std::unique_ptr<core::ThreadPool> pool;
 
   // computeKinematics
-  std::vector<Transform> bodyPose;     ///< X_WB
-  std::vector<Transform> shapePose;    ///< X_WS
-  std::vector<Aabb> sweptBox;          ///< of each shape over the step
-  std::vector<StepMotion> stepMotion;  ///< of each body
+  std::vector<Transform> bodyPose;             ///< X_WB
+  std::vector<Transform> shapePose;            ///< X_WS
+  std::vector<Aabb> sweptBox;                  ///< of each shape over the step
+  std::vector<StepMotion> stepMotion;          ///< of each body
+  bool isAnyFast = false;                      ///< some body moves by a tenth of its reach or more
+  std::vector<std::pair<Aabb, Real>> bullets;  ///< where they may hit, how far they throw
   std::vector<Real> throwReach;  ///< of each body: how far one that moves by more than its size may
                                  ///< knock it within the step; empty when there is none
   Real impactReach = 0;  ///< how far an impact may throw any body within the step; 0: none bounces
@@ -109,6 +120,7 @@ struct Workspace {
   // resolveImpacts
   std::vector<EarlyMotion> early;      ///< of each body
   std::vector<ImpactImpulse> impacts;  ///< of each point; empty without impacts
+  ImpactMemory impactMemory;
 
   // solveContacts
   solver::Islands islands;
@@ -125,6 +137,7 @@ struct Workspace {
   bool isLedgerCurrent = false;  ///< the two above are those of the state as it is
   std::vector<ContactForce> contacts;
   bool areContactsListed = false;
+  std::vector<ContactForce> sleepingContacts;  ///< as they were when their bodies fell asleep
 };
 
 }  // namespace tangere::model

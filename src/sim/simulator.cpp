@@ -8,7 +8,7 @@
 #include "math/transform.hpp"
 #include "sim/step.hpp"
 
-#include <new>
+#include <algorithm>
 
 namespace tangere {
 
@@ -54,6 +54,9 @@ struct Simulator::Impl {
   model::Control control;
   model::Workspace ws;
   EnergyLedger sum;
+  sim::PhaseClock clock;
+  std::vector<PhaseTime> phases;
+  std::vector<ContactForce> allContacts;
   bool hasForces = false;
 };
 
@@ -68,7 +71,7 @@ const Model& Simulator::model() const { return impl_->model; }
 const StepReport& Simulator::step() {
   Impl& impl = *impl_;
   const core::FpuGuard guard;
-  sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws);
+  sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws, impl.clock);
   if (impl.hasForces) {
     impl.control.force.assign(impl.control.force.size(), {});
     impl.control.torque.assign(impl.control.torque.size(), {});
@@ -104,10 +107,37 @@ const EnergyLedger& Simulator::energy() const { return impl_->ws.ledger; }
 const EnergyLedger& Simulator::energySum() const { return impl_->sum; }
 std::span<const ContactForce> Simulator::contacts() const {
   model::Workspace& ws = impl_->ws;
-  if (!ws.areContactsListed) contact::listContactForces(impl_->model.data(), impl_->state, ws);
+  const model::ModelData& model = impl_->model.data();
+  if (!ws.areContactsListed) contact::listContactForces(model, impl_->state, ws);
   ws.areContactsListed = true;
-  return ws.contacts;
+  if (ws.sleepingContacts.empty()) return ws.contacts;
+
+  impl_->allContacts.assign(ws.contacts.begin(), ws.contacts.end());
+  for (const ContactForce& contact : ws.sleepingContacts) {
+    if (contact::isHeld(model, impl_->state, contact)) impl_->allContacts.push_back(contact);
+  }
+  std::stable_sort(impl_->allContacts.begin(), impl_->allContacts.end(),
+                   [](const ContactForce& a, const ContactForce& b) {
+                     return std::pair(a.shape1, a.shape2) < std::pair(b.shape1, b.shape2);
+                   });
+  return impl_->allContacts;
 }
+void Simulator::setProfiling(bool isOn) {
+  impl_->clock = {};
+  impl_->clock.isOn = isOn;
+}
+
+std::span<const PhaseTime> Simulator::profile() const {
+  std::vector<PhaseTime>& phases = impl_->phases;
+  phases.clear();
+  for (int i = 0; i < sim::kNumStepPhases; ++i) {
+    phases.push_back({.name = sim::stepPhaseName(static_cast<sim::StepPhase>(i)),
+                      .total_s = 1e-9 * static_cast<Real>(impl_->clock.total_ns[i]),
+                      .last_s = 1e-9 * static_cast<Real>(impl_->clock.last_ns[i])});
+  }
+  return phases;
+}
+
 const State& Simulator::state() const { return impl_->state; }
 
 void Simulator::setState(const State& state) {
@@ -132,6 +162,7 @@ void Simulator::setState(const State& state) {
   impl_->state = state;
   impl_->state.patches.setOptions(options);
   impl_->sum = {};
+  impl_->ws.sleepingContacts.clear();
   impl_->forgetPoses();
 }
 

@@ -17,34 +17,55 @@
 
 namespace tangere::sim {
 
+namespace {
+
+/// The state stays as it was.
+void refuse(int body, model::Workspace& ws) {
+  ws.report.status = ws.report.status | StepStatus::StateNotFinite;
+  ws.report.body1 = body;
+  ws.report.body2 = -1;
+  ws.isLedgerCurrent = false;
+}
+
+}  // namespace
+
 void stepEnvironment(const model::ModelData& model, const model::Control& control, State& state,
-                     model::Workspace& ws) {
+                     model::Workspace& ws, PhaseClock& clock) {
   ws.report = {};
   ws.areContactsListed = false;
-  dynamics::computeKinematics(model, control, state, ws);         // X_WB, X_WS, swept boxes
-  contact::findPairs(model, state, ws);                           // broad phase
-  contact::wakeBodies(model, state, ws);                          // who takes part
-  contact::openLedger(model, state, ws);                          // energy before
-  contact::findContacts(model, state, ws);                        // manifolds, speculative points
-  state.patches.update(ws.manifolds, ws.shapePose);               // patches, warm start
-  dynamics::computeFreeMotion(model, control, state, ws);         // M^-1, v0, a
-  contact::buildContactProblem(model, state, ws);                 // points, groups
-  contact::resolveImpacts(model, ws);                             // restitution, at its own time
-  contact::solveContacts(model, ws);                              // v, displacement, push
-  contact::holdFastBodies(model, state, ws);                      // what was turned aside
-  contact::storeImpulses(state, ws);                              // to the patches
-  contact::bookContactWork(model, control, state, ws);            // work, row by row
+  clock.begin();
+  dynamics::computeKinematics(model, control, state, ws);  // X_WB, X_WS, swept boxes
+  clock.end(StepPhase::Kinematics);
+  if (const int lost = dynamics::firstNotFinite(ws); lost >= 0) return refuse(lost, ws);
+  contact::findPairs(model, state, ws);   // broad phase
+  contact::wakeBodies(model, state, ws);  // who takes part
+  clock.end(StepPhase::BroadPhase);
+  contact::openLedger(model, state, ws);  // energy before
+  clock.end(StepPhase::Ledger);
+  contact::findContacts(model, state, ws);  // manifolds, speculative points
+  clock.end(StepPhase::NarrowPhase);
+  state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
+  clock.end(StepPhase::Patches);
+  dynamics::computeFreeMotion(model, control, state, ws);  // M^-1, v0, a
+  contact::buildContactProblem(model, state, ws);          // points, groups
+  clock.end(StepPhase::BuildProblem);
+  contact::resolveImpacts(model, ws);  // restitution, at its own time
+  clock.end(StepPhase::Impacts);
+  contact::solveContacts(model, ws);          // v, displacement, push
+  contact::holdFastBodies(model, state, ws);  // what was turned aside
+  contact::storeImpulses(state, ws);          // to the patches
+  clock.end(StepPhase::Solve);
+  contact::bookContactWork(model, control, state, ws);  // work, row by row
+  clock.end(StepPhase::Ledger);
   const int lost = integrator::integrateState(model, state, ws);  // x, q, v
+  clock.end(StepPhase::Integrate);
   if (lost >= 0) {
-    ws.report.status = ws.report.status | StepStatus::StateNotFinite;
-    ws.report.body1 = lost;
-    ws.report.body2 = -1;
     state.patches.reset();  // they already belong to the step that was not taken
-    ws.isLedgerCurrent = false;
-    return;
+    return refuse(lost, ws);
   }
   ws.ledger.damping -= contact::putToSleep(model, state, ws);
   contact::closeLedger(model, state, ws);  // energy after, residual
+  clock.end(StepPhase::Ledger);
 }
 
 }  // namespace tangere::sim

@@ -8,8 +8,8 @@
 namespace tangere::solver {
 namespace {
 
-/// Rounds of refinement at most: each gains a factor of regularization / eigenvalue, so mass ratios
-/// of 1e6 need six.
+/// Rounds of refinement at most: each gains a factor of regularization /
+/// eigenvalue, so mass ratios of 1e6 need six.
 constexpr int kMaxRefinements = 12;
 
 }  // namespace
@@ -50,8 +50,8 @@ ActiveSetReport ActiveSetSolver::solve(const Eigen::Ref<const Eigen::MatrixXd>& 
 
   const Real tolerance = options.tolerance * largest;
   for (;;) {
-    // The minimum over the set; where it leaves x >= 0, as far towards it as x stays there, and
-    // without those that stopped it.
+    // The minimum over the set; where it leaves x >= 0, as far towards it as x
+    // stays there, and without those that stopped it.
     for (;;) {
       solveForSet();
       Real reach = 1;
@@ -96,8 +96,8 @@ ActiveSetReport ActiveSetSolver::solve(const Eigen::Ref<const Eigen::MatrixXd>& 
   return report;
 }
 
-/// trial_ = the solution of A y = b within the set. The refinement starts from x_, so of several
-/// solutions it finds the one nearest to x_.
+/// trial_ = the solution of A y = b within the set. The refinement starts from
+/// x_, so of several solutions it finds the one nearest to x_.
 void ActiveSetSolver::solveForSet() {
   const int n = static_cast<int>(b_.size());
   set_.clear();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points of an island as the sweeps read them: four groups side by side, one in each lane, so
-// that one instruction serves four points. The groups of a pack share no moving block. Lanes and
-// rows that are not used have no mass, and a slot of their own, so they do nothing.
+// The points of an island as the sweeps read them: four groups side by side,
+// one in each lane, so that one instruction serves four points. The groups of a
+// pack share no moving block. Lanes and rows that are not used have no mass,
+// and a slot of their own, so they do nothing.
 //
-// The functions are compiled twice, for any machine and for AVX2; both give the same bits, since
-// lanes never meet and no operation is fused.
+// The functions are compiled twice, for any machine and for AVX2; both give the
+// same bits, since lanes never meet and no operation is fused.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,13 @@
 namespace tangere::solver {
 
 inline constexpr int kLanes = 4;
-/// The alignment is named because compilers choose it by the instruction set, and the two builds of
-/// the functions must agree on every layout.
+/// The alignment is named because compilers choose it by the instruction set,
+/// and the two builds of the functions must agree on every layout.
 typedef double Pack __attribute__((vector_size(kLanes * sizeof(double)),
                                    aligned(kLanes * sizeof(double)), may_alias));
 
-/// What a slot holds: a moving block, or the copy of a fixed one that belongs to one lane alone
-/// (two lanes then never write the same slot).
+/// What a slot holds: a moving block, or the copy of a fixed one that belongs
+/// to one lane alone (two lanes then never write the same slot).
 struct alignas(32) SlotVelocity {
   double linear[3] = {};
   double inverseMass = 0;
@@ -59,9 +60,12 @@ struct alignas(32) RowPack {
 /// What is read once in a sub-step.
 struct alignas(32) RowRecord {
   Pack gap;
-  Pack sum[3];  ///< impulses of the sub-steps before
+  Pack sum[3];    ///< impulses of the sub-steps before
+  Pack extra[3];  ///< impulse of this sub-step that does not start the next
+                  ///< (cleanVelocities)
   Pack normalWork, frictionWork;
-  Pack pushedWork;  ///< lambda_n target where the target asks to part: energy that was asked for
+  Pack pushedWork;  ///< lambda_n target where the target asks to part: energy
+                    ///< that was asked for
   Pack change;      ///< (change of velocity)^2 by the last sweep
   Pack correction;  ///< position problem: impulse, and the least v_n
   Pack correctionTarget;
@@ -75,8 +79,8 @@ struct alignas(32) SpinPack {
   Pack sum[3];
 };
 
-/// Conjugate gradients of the points that stay as they are (see projectVelocities): one vector
-/// entry for each row of a point.
+/// Conjugate gradients of the points that stay as they are (see
+/// projectVelocities): one vector entry for each row of a point.
 struct alignas(32) ProjectionPack {
   Pack isClosed, isSticking;  ///< 1 or 0
   Pack residual[3], direction[3], image[3], step[3];
@@ -91,7 +95,8 @@ struct PackView {
   SpinPack* spins;
   ProjectionPack* projections;
   SlotVelocity* velocities;
-  /// Of the sub-step that ends: velocity at its start plus at its end, and displacement.
+  /// Of the sub-step that ends: velocity at its start plus at its end, and
+  /// displacement.
   SlotVelocity* sums;
   SlotVelocity* moves;
   /// Of the position problem, and of the directions of the projection.
@@ -99,7 +104,8 @@ struct PackView {
   double* partials;  ///< one for each pack: sums are made of these, in order
 };
 
-/// How the target of an overlapping point follows from its gap (Baumgarte; a rate of 0: it is 0).
+/// How the target of an overlapping point follows from its gap (Baumgarte; a
+/// rate of 0: it is 0).
 struct TargetRule {
   double rate = 0;  ///< [1/s]
   double slop = 0;
@@ -112,29 +118,34 @@ struct PackFunctions {
   void (*prepare)(const PackView& view, int begin, int end, const TargetRule& rule);
   /// Adds the impulses the rows hold to the velocities.
   void (*warmStart)(const PackView& view, int begin, int end);
-  /// One sweep of block Gauss-Seidel. Returns the square of the largest change of velocity.
+  /// One sweep of block Gauss-Seidel. Returns the square of the largest change
+  /// of velocity.
   double (*sweep)(const PackView& view, int begin, int end);
-  /// Ends a sub-step: sums, works, gaps, targets. `keepsImpulses`: they start the next one.
+  /// Ends a sub-step: sums, works, gaps, targets. `keepsImpulses`: they start
+  /// the next one.
   void (*finish)(const PackView& view, int begin, int end, const TargetRule& rule,
                  bool keepsImpulses);
-  /// The projection: finds the points that are closed, and those of them that stick, and the
-  /// velocity to be taken from each. Partials: residual . preconditioned. Returns the largest
-  /// residual.
+  /// The projection: finds the points that are closed, and those of them that
+  /// stick, and the velocity to be taken from each. Partials: residual .
+  /// preconditioned. Returns the largest residual.
   double (*beginProjection)(const PackView& view, int begin, int end);
-  /// direction = preconditioned + beta direction, and what it does to the slots (in `pushes`).
+  /// direction = preconditioned + beta direction, and what it does to the slots
+  /// (in `pushes`).
   void (*spreadDirection)(const PackView& view, int begin, int end, double beta);
   /// image = A direction. Partials: direction . image.
   void (*imageOfDirection)(const PackView& view, int begin, int end);
-  /// step += alpha direction, residual -= alpha image, image = preconditioned residual. Partials
-  /// and result as beginProjection.
+  /// step += alpha direction, residual -= alpha image, image = preconditioned
+  /// residual. Partials and result as beginProjection.
   double (*advanceProjection)(const PackView& view, int begin, int end, double alpha);
   /// Shortens the step of each point so that its impulse stays in its cone.
   void (*limitStep)(const PackView& view, int begin, int end);
-  /// Adds the step, times the factor, to the impulses and velocities.
-  void (*applyStep)(const PackView& view, int begin, int end, double factor);
+  /// Adds the step, times the factor, to the velocities and to the impulses, or
+  /// `isExtra` to those.
+  void (*applyStep)(const PackView& view, int begin, int end, double factor, bool isExtra);
   /// Partials: step . (velocity - target).
   void (*workOfStep)(const PackView& view, int begin, int end);
-  /// Targets of the position problem; returns the largest depth beyond the slop.
+  /// Targets of the position problem; returns the largest depth beyond the
+  /// slop.
   double (*beginCorrection)(const PackView& view, int begin, int end, const TargetRule& rule,
                             double inverseDt);
   /// One sweep of the position problem. Returns the largest change of velocity.
@@ -143,8 +154,8 @@ struct PackFunctions {
 
 /// The ones for this machine.
 [[nodiscard]] const PackFunctions& packFunctions();
-/// Those for any machine, and those for AVX2 (null where it was not compiled or the machine lacks
-/// it).
+/// Those for any machine, and those for AVX2 (null where it was not compiled or
+/// the machine lacks it).
 [[nodiscard]] const PackFunctions& genericPackFunctions();
 [[nodiscard]] const PackFunctions* avx2PackFunctions();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bodies of PackFunctions, included by one file for each instruction set. Everything is local
-// to that file and nothing is shared with others: an inline function compiled for AVX2 must not be
-// the one the linker picks for all.
+// The bodies of PackFunctions, included by one file for each instruction set.
+// Everything is local to that file and nothing is shared with others: an inline
+// function compiled for AVX2 must not be the one the linker picks for all.
 #include "solver/contact_packs.hpp"
 
 #if defined(__AVX__) || defined(__SSE2__)
@@ -136,16 +136,16 @@ TANGERE_INLINE Pack reciprocal(Pack a) {
   return select(valid, splat(1) / select(valid, a, splat(1)), splat(0));
 }
 
-/// Inverse of a positive definite 2x2 (11, 22, 12), and one over its largest eigenvalue; zeros
-/// where the diagonal has none.
+/// Inverse of a positive definite 2x2 (11, 22, 12), and one over its largest
+/// eigenvalue; zeros where the diagonal has none.
 TANGERE_INLINE void invertTangent(Pack w11, Pack w22, Pack w12, Pack* mass, Pack* step) {
   const Pack half = splat(0.5);
   const Pack difference = half * (w11 - w22);
   const Pack root = squareRoot(difference * difference + w12 * w12);
   const Pack high = half * (w11 + w22) + root;
   *step = reciprocal(high);
-  // A block that turns freely can leave W_tt nearly singular: its low eigenvalue is kept at 1e-9
-  // of the high one.
+  // A block that turns freely can leave W_tt nearly singular: its low
+  // eigenvalue is kept at 1e-9 of the high one.
   const Pack floor = splat(1e-9) * high * high;
   const Pack determinant = maximum(w11 * w22 - w12 * w12, floor);
   const Pack inverse = reciprocal(determinant);
@@ -161,9 +161,10 @@ TANGERE_INLINE Pack targetOf(Pack gap, Pack inverseH, const TargetRule& rule) {
   return select(gap > splat(0), depth * inverseH, bias);
 }
 
-/// The 2x2 block of friction on a disk: where the impulse that stops the motion is within the
-/// radius it is that one, else a projected gradient step, whose fixed points oppose the velocity
-/// (cutting the stopping impulse would not: W_tt turns it).
+/// The 2x2 block of friction on a disk: where the impulse that stops the motion
+/// is within the radius it is that one, else a projected gradient step, whose
+/// fixed points oppose the velocity (cutting the stopping impulse would not:
+/// W_tt turns it).
 TANGERE_INLINE void solveDisk(const Pack* mass, Pack step, Pack radius, Pack v1, Pack v2, Pack* l1,
                               Pack* l2) {
   const Pack stop1 = *l1 - (mass[0] * v1 + mass[2] * v2);
@@ -260,7 +261,8 @@ TANGERE_INLINE Pack solveSpin(const GroupPack& group, Pack normalImpulse, V3 t1,
   const Pack torsion =
       maximum(minimum(spin->impulse[2] - spin->torsionalMass * dot(n, w), limit), splat(0) - limit);
   Pack roll1 = spin->impulse[0], roll2 = spin->impulse[1];
-  // Its coupling with the torsion is left to the next sweep: both see the same velocity.
+  // Its coupling with the torsion is left to the next sweep: both see the same
+  // velocity.
   solveDisk(spin->rollingMass, spin->rollingStep * splat(0.5),
             spin->rollingFriction * normalImpulse, dot(t1, w), dot(t2, w), &roll1, &roll2);
   const V3 impulse = (roll1 - spin->impulse[0]) * t1 + (roll2 - spin->impulse[1]) * t2 +
@@ -328,13 +330,16 @@ void finish(const PackView& view, int begin, int end, const TargetRule& rule, bo
       const V3 r1 = load(row.r1), r2 = load(row.r2);
 
       const V3 s = velocityAt(sum1, sum2, r1, r2);
-      record.normalWork += half * row.impulse[2] * dot(n, s);
-      record.frictionWork += half * (row.impulse[0] * dot(t1, s) + row.impulse[1] * dot(t2, s));
+      const Pack total[3] = {row.impulse[0] + record.extra[0], row.impulse[1] + record.extra[1],
+                             row.impulse[2] + record.extra[2]};
+      record.normalWork += half * total[2] * dot(n, s);
+      record.frictionWork += half * (total[0] * dot(t1, s) + total[1] * dot(t2, s));
       record.pushedWork += row.impulse[2] * maximum(row.target, splat(0));
       record.gap += dot(n, velocityAt(move1, move2, r1, r2));
       row.target = targetOf(record.gap, group.inverseH, rule);
       for (int i = 0; i < 3; ++i) {
         record.sum[i] += row.impulse[i];
+        record.extra[i] = splat(0);
         if (!keepsImpulses) row.impulse[i] = splat(0);
       }
       if (group.firstSpin >= 0) {
@@ -480,7 +485,7 @@ void limitStep(const PackView& view, int begin, int end) {
   }
 }
 
-void applyStep(const PackView& view, int begin, int end, double factor) {
+void applyStep(const PackView& view, int begin, int end, double factor, bool isExtra) {
   const Pack f = splat(factor);
   for (int g = begin; g < end; ++g) {
     const GroupPack& group = view.groups[g];
@@ -494,7 +499,8 @@ void applyStep(const PackView& view, int begin, int end, double factor) {
       apply(group,
             d[0] * load(frame.tangent1) + d[1] * load(frame.tangent2) + d[2] * load(frame.normal),
             load(row.r1), load(row.r2), &body1, &body2);
-      for (int i = 0; i < 3; ++i) row.impulse[i] += d[i];
+      Pack* const impulse = isExtra ? view.records[group.firstRow + k].extra : row.impulse;
+      for (int i = 0; i < 3; ++i) impulse[i] += d[i];
     }
     scatter(body1, view.velocities, group.slot1);
     scatter(body2, view.velocities, group.slot2);

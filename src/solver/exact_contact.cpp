@@ -11,8 +11,9 @@ namespace tangere::solver {
 namespace {
 
 constexpr Real kRelativeTolerance = 1e-12;
-/// Of the diagonal, in Newton's matrix alone: points beyond the freedoms of the blocks make it
-/// singular. The residual is that of the problem itself, so the iteration removes the error.
+/// Of the diagonal, in Newton's matrix alone: points beyond the freedoms of the
+/// blocks make it singular. The residual is that of the problem itself, so the
+/// iteration removes the error.
 constexpr Real kRegularization = 1e-8;
 /// Of one operation; sums of m terms have m times it.
 constexpr Real kRounding = 2e-16;
@@ -75,7 +76,7 @@ void ExactContactSolver::gather(const ImpulseProblem& problem, const ImpulseIsla
       points_.push_back(p);
       slots_.push_back(slot1);
       slots_.push_back(slot2);
-      target_.push_back(pointTarget(point.gap, h, dt, options));
+      target_.push_back(pointTarget(commonGap(point, block1, block2, h, dt), h, dt, options));
       friction_.push_back(point.friction);
       const Vec3 v = (v1 - v2) + (cross(w1, point.r1) - cross(w2, point.r2));
       const Vec3 before =
@@ -112,7 +113,8 @@ void ExactContactSolver::buildMatrix(const ImpulseProblem& problem) {
     const Real inverseMass1 = slots_[2 * i] >= 0 ? problem.blocks[point.block1].inverseMass : 0;
     const Real inverseMass2 = slots_[2 * i + 1] >= 0 ? problem.blocks[point.block2].inverseMass : 0;
     for (int j = 0; j <= i; ++j) {
-      // The sign is that of the two sides of the shared block: it pushes one way on each.
+      // The sign is that of the two sides of the shared block: it pushes one
+      // way on each.
       for (int side = 0; side < 4; ++side) {
         const int sideI = side & 1, sideJ = side >> 1;
         const std::int32_t slot = slots_[2 * i + sideI];
@@ -176,7 +178,8 @@ bool ExactContactSolver::search() {
   return isSolved();
 }
 
-/// velocity_ = free velocity + A lambda, and the tolerance from the size of what was added.
+/// velocity_ = free velocity + A lambda, and the tolerance from the size of
+/// what was added.
 void ExactContactSolver::updateVelocity() {
   const int m = 3 * num_points_;
   velocity_.resize(static_cast<std::size_t>(m));
@@ -191,15 +194,15 @@ void ExactContactSolver::updateVelocity() {
     velocity_[i] = sum;
     largest = std::max(largest, size);
   }
-  // Impulses that are large for no reason must not widen what counts as solved by more than their
-  // rounding.
+  // Impulses that are large for no reason must not widen what counts as solved
+  // by more than their rounding.
   Real wanted = 0;
   for (int i = 0; i < m; ++i) wanted = std::max(wanted, std::fabs(free_velocity_[i]));
   tolerance_ = kRelativeTolerance * wanted + kRounding * m * largest;
 }
 
-/// Within the tolerance, and without energy from nowhere (impulses far from the solution can look
-/// like one where the matrix is nearly singular).
+/// Within the tolerance, and without energy from nowhere (impulses far from the
+/// solution can look like one where the matrix is nearly singular).
 bool ExactContactSolver::isSolved() {
   if (!(residual() <= tolerance_)) return false;
   const int m = 3 * num_points_;
@@ -212,7 +215,8 @@ bool ExactContactSolver::isSolved() {
   return work <= kRelativeTolerance * size;
 }
 
-/// Largest violation of complementarity and of Coulomb's law [m/s]; not finite counts as infinite.
+/// Largest violation of complementarity and of Coulomb's law [m/s]; not finite
+/// counts as infinite.
 Real ExactContactSolver::residual() {
   const int m = 3 * num_points_;
   Real largest = 0;
@@ -243,10 +247,10 @@ Real ExactContactSolver::residual() {
 }
 
 /// Newton's method on
-///   open    lambda = 0                                  where lambda_n - v_n / W_nn < 0
-///   closed  v_n = target, and for the tangent, with y = lambda_t - step v_t:
-///   stick   v_t = 0                                     where |y| <= mu lambda_n
-///   slide   lambda_t = mu lambda_n y / |y|              elsewhere
+///   open    lambda = 0                                  where lambda_n - v_n /
+///   W_nn < 0 closed  v_n = target, and for the tangent, with y = lambda_t -
+///   step v_t: stick   v_t = 0                                     where |y| <=
+///   mu lambda_n slide   lambda_t = mu lambda_n y / |y|              elsewhere
 bool ExactContactSolver::newton(int maxIterations) {
   const int m = 3 * num_points_;
   jacobian_.resize(static_cast<std::size_t>(m) * m);
@@ -284,7 +288,8 @@ bool ExactContactSolver::newton(int maxIterations) {
         }
         continue;
       }
-      // d(lambda_t) - mu u d(lambda_n) - (radius/|y|) (1 - u u^T) (d(lambda_t) - gain A_t d)
+      // d(lambda_t) - mu u d(lambda_n) - (radius/|y|) (1 - u u^T) (d(lambda_t)
+      // - gain A_t d)
       const Real u1 = length > 0 ? y1 / length : 0, u2 = length > 0 ? y2 / length : 0;
       const Real ratio = length > 0 ? radius / length : 0;
       const Real p11 = ratio * (1 - u1 * u1), p22 = ratio * (1 - u2 * u2), p12 = -ratio * u1 * u2;
@@ -310,8 +315,9 @@ bool ExactContactSolver::newton(int maxIterations) {
   return false;
 }
 
-/// step_ = jacobian_^-1 step_ by Gaussian elimination with row pivoting, rows scaled by their
-/// largest entry (impulse rows and velocity rows have different units). False when singular.
+/// step_ = jacobian_^-1 step_ by Gaussian elimination with row pivoting, rows
+/// scaled by their largest entry (impulse rows and velocity rows have different
+/// units). False when singular.
 bool ExactContactSolver::solveLinear() {
   const int m = 3 * num_points_;
   for (int i = 0; i < m; ++i) {
@@ -359,7 +365,8 @@ void ExactContactSolver::startFromNormals() {
       normal_matrix_(i, j) = matrix_[(3 * i + 2) * m + 3 * j + 2];
     }
     normal_b_[i] = target_[i] - free_velocity_[3 * i + 2];
-    // All that approach share the load at first, so that a symmetric contact is answered so.
+    // All that approach share the load at first, so that a symmetric contact is
+    // answered so.
     const Real alone = std::max(normal_b_[i], Real(0)) / normal_matrix_(i, i) / num_points_;
     normal_x_[i] = std::max(warm_[3 * i + 2], alone);
   }
@@ -369,7 +376,8 @@ void ExactContactSolver::startFromNormals() {
   updateVelocity();
 }
 
-/// One sweep over the points, each its normal row and then its friction on the disk.
+/// One sweep over the points, each its normal row and then its friction on the
+/// disk.
 void ExactContactSolver::sweep() {
   const int m = 3 * num_points_;
   const auto add = [&](int row, Real change) {
@@ -411,7 +419,8 @@ void ExactContactSolver::writeBack(ImpulseProblem& problem, const ImpulseIsland&
   }
   for (int i = 0; i < num_points_; ++i) {
     ImpulsePoint& point = problem.points[points_[i]];
-    // A closed point may come out a rounding below zero, a sliding one a rounding beyond its disk.
+    // A closed point may come out a rounding below zero, a sliding one a
+    // rounding beyond its disk.
     const Real normal = std::max(lambda_[3 * i + 2], Real(0));
     Real t1 = lambda_[3 * i], t2 = lambda_[3 * i + 1];
     const Real length = std::sqrt(t1 * t1 + t2 * t2), radius = point.friction * normal;
@@ -459,7 +468,8 @@ void ExactContactSolver::writeBack(ImpulseProblem& problem, const ImpulseIsland&
     const Real h = block.duration;
     block.meanDisplacement += (Real(0.5) * h) * block.velocity;
     block.meanRotation += (Real(0.5) * h) * block.angularVelocity;
-    // The mean is exact for a constant acceleration; one that touches stays where its gaps want it.
+    // The mean is exact for a constant acceleration; one that touches stays
+    // where its gaps want it.
     block.displacement = block.isTouched ? h * block.velocity : block.meanDisplacement;
     block.rotation = block.isTouched ? h * block.angularVelocity : block.meanRotation;
   }

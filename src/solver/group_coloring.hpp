@@ -11,13 +11,14 @@
 
 namespace tangere::solver {
 
-/// The last colour takes the groups for which no other is free; its groups may share blocks and
-/// are solved one after the other.
+/// The last colour takes the groups for which no other is free; its groups may
+/// share blocks and are solved one after the other.
 inline constexpr int kOverflowColor = 63;
 
-/// Writes the colour of each group of the island (in its order) and returns the number of colours
-/// below kOverflowColor. Greedy in that order, so the result depends on the problem alone.
-/// `usedColors` has one entry for each block of the problem; those of the island are overwritten.
+/// Writes the colour of each group of the island (in its order) and returns the
+/// number of colours below kOverflowColor. Greedy in that order, so the result
+/// depends on the problem alone. `usedColors` has one entry for each block of
+/// the problem; those of the island are overwritten.
 int colorGroups(const ImpulseProblem& problem, const ImpulseIsland& island,
                 std::span<std::uint64_t> usedColors, std::vector<std::uint8_t>* colors);
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The impulse problem of one step: momentum blocks of six coordinates, and contact points between
-// two of them. Nothing here knows what a body or a shape is.
+// The impulse problem of one step: momentum blocks of six coordinates, and
+// contact points between two of them. Nothing here knows what a body or a shape
+// is.
 //
-// Over the time `duration` a block gains acceleration * duration, and the contacts add impulses
-// such that at every point, with v_c = R^T (v_1 + w_1 x r_1 - v_2 - w_2 x r_2) and R = (t1, t2, n):
+// Over the time `duration` a block gains acceleration * duration, and the
+// contacts add impulses such that at every point, with v_c = R^T (v_1 + w_1 x
+// r_1 - v_2 - w_2 x r_2) and R = (t1, t2, n):
 //
-//   0 <= lambda_n   complementary to   v_n + gap / duration >= 0      (no approach beyond the gap)
-//   |lambda_t| <= mu lambda_n, opposing v_t                           (Coulomb, on a disk)
+//   0 <= lambda_n   complementary to   v_n + gap / duration >= 0      (no
+//   approach beyond the gap) |lambda_t| <= mu lambda_n, opposing v_t (Coulomb,
+//   on a disk)
 //
 // The impulse on block 1 is R lambda, that on block 2 the opposite.
 #pragma once
@@ -35,20 +38,24 @@ struct Sym3 {
 struct ImpulseBlock {
   Vec3 velocity{};         ///< in: at the start; out: at the end [m/s]
   Vec3 angularVelocity{};  ///< [rad/s]
-  Real inverseMass = 0;    ///< 0: moved by no impulse (fixed or driven); its velocity still counts
+  Real inverseMass = 0;    ///< 0: moved by no impulse (fixed or driven); its
+                           ///< velocity still counts
   Sym3 inverseInertia{};
-  Vec3 acceleration{};         ///< free motion: gravity and applied forces over the mass [m/s^2]
-  Vec3 angularAcceleration{};  ///< of applied torques; the gyroscopic part is not in the solve
+  Vec3 acceleration{};         ///< free motion: gravity and applied forces over the
+                               ///< mass [m/s^2]
+  Vec3 angularAcceleration{};  ///< of applied torques; the gyroscopic part is
+                               ///< not in the solve
   Real duration = 0;           ///< what is left of the step for this block [s]
 
   // out
   Vec3 displacement{};  ///< of the centre over `duration` [m]
   Vec3 rotation{};      ///< integral of the angular velocity over `duration` [rad]
-  /// Integral over `duration` of the mean of the velocities before and after each sub-step: a
-  /// constant force does work along this, exactly.
+  /// Integral over `duration` of the mean of the velocities before and after
+  /// each sub-step: a constant force does work along this, exactly.
   Vec3 meanDisplacement{};
   Vec3 meanRotation{};
-  Vec3 pushDisplacement{};  ///< of the position correction, not part of any velocity [m]
+  Vec3 pushDisplacement{};  ///< of the position correction, not part of any
+                            ///< velocity [m]
   Vec3 pushRotation{};      ///< [rad]
   bool isTouched = false;   ///< some contact gave it an impulse
 };
@@ -73,16 +80,17 @@ struct ImpulsePoint {
 
   // out
   Real correctionImpulse = 0;  ///< lambda of the position problem
-  /// Work of the normal impulse on both blocks: sum over the sub-steps of lambda_n times the mean
-  /// of v_n before and after [J]. With the work of the free forces along meanDisplacement it is all
-  /// the kinetic energy gained. It can be positive without any energy being made, where a force
-  /// presses a parting point back: ImpulseReport::contactWork is what may not.
+  /// Work of the normal impulse on both blocks: sum over the sub-steps of
+  /// lambda_n times the mean of v_n before and after [J]. With the work of the
+  /// free forces along meanDisplacement it is all the kinetic energy gained. It
+  /// can be positive without any energy being made, where a force presses a
+  /// parting point back: ImpulseReport::contactWork is what may not.
   Real normalWork = 0;
   Real frictionWork = 0;  ///< of friction, torsion and rolling [J]; negative: heat
 };
 
-/// The points [first, first + count) are in contact between the same two blocks; islands and
-/// colours are made of these.
+/// The points [first, first + count) are in contact between the same two
+/// blocks; islands and colours are made of these.
 struct ImpulseGroup {
   std::int32_t block1 = 0, block2 = 0;
   std::int32_t first = 0;
@@ -101,8 +109,8 @@ struct ImpulseReport {
   std::int32_t worstPoint = -1;
   bool converged = true;
   bool restartedCold = false;  ///< the warm start would have added energy and was dropped
-  /// Work of all contacts upon the motion that the free forces leave, less what a Baumgarte bias
-  /// asked for [J]: never positive beyond rounding.
+  /// Work of all contacts upon the motion that the free forces leave, less what
+  /// a Baumgarte bias asked for [J]: never positive beyond rounding.
   Real contactWork = 0;
   Real warmWork = 0;  ///< that of the attempt which was dropped
 };

@@ -9,13 +9,14 @@
 namespace tangere::solver {
 namespace {
 
-/// From this many points on an island gets all threads; below it the islands run side by side.
+/// From this many points on an island gets all threads; below it the islands
+/// run side by side.
 constexpr int kMinSharedPoints = 256;
 /// Sweeps of a small island that Newton's method did not solve.
 constexpr int kMaxFallbackSweeps = 2000;
 constexpr Real kFallbackTolerance = 1e-13;
-/// When an attempt would add energy: times the sweeps, and how often. The last one starts from
-/// zero.
+/// When an attempt would add energy: times the sweeps, and how often. The last
+/// one starts from zero.
 constexpr int kRetryFactor = 5;
 constexpr int kRetryRounds = 3;
 /// Energy made, against what there is, that rounding explains.
@@ -47,7 +48,8 @@ SweepOptions sweepOptions(const ImpulseOptions& options) {
           .numProjectionSteps = options.numProjectionSteps};
 }
 
-/// What a gain is measured by: kinetic energy and what the free forces could add to it.
+/// What a gain is measured by: kinetic energy and what the free forces could
+/// add to it.
 Real energyScale(const ImpulseProblem& problem, const ImpulseIsland& island) {
   Real sum = 0;
   for (const std::int32_t b : island.blocks) {
@@ -66,7 +68,8 @@ struct ImpulseSolver::Impl {
     SweepSolver sweeps;
   };
   std::vector<Worker> workers;
-  // One entry for each block: islands share none, so workers may write at the same time.
+  // One entry for each block: islands share none, so workers may write at the
+  // same time.
   std::vector<std::int32_t> slotOfBlock;
   std::vector<std::uint64_t> usedColors;
   std::vector<std::int32_t> small;
@@ -140,9 +143,9 @@ void ImpulseSolver::Impl::solveLarge(ImpulseProblem& problem, const ImpulseIslan
   worker->sweeps.solve(problem, island, options, sweeps, dt, slotOfBlock, usedColors, team, report);
   if (report->contactWork <= allowed) return worker->sweeps.writeBack(problem, island, team);
 
-  // The impulses of the last step overshoot. The closer to the solution, the less they do; where
-  // the warm start was for another state altogether it is dropped: from zero every update takes
-  // energy.
+  // The impulses of the last step overshoot. The closer to the solution, the
+  // less they do; where the warm start was for another state altogether it is
+  // dropped: from zero every update takes energy.
   const Real warmWork = report->contactWork;
   SweepOptions more = sweeps;
   for (int round = 0; round < kRetryRounds; ++round) {

@@ -22,7 +22,8 @@ void Islands::build(std::span<const ImpulseBlock> blocks, std::span<const Impuls
   const auto numBlocks = static_cast<std::int32_t>(blocks.size());
   const auto isMoving = [&](std::int32_t block) { return blocks[block].inverseMass > 0; };
 
-  // The lower root wins: a root is then the lowest block of its island, whatever the order.
+  // The lower root wins: a root is then the lowest block of its island,
+  // whatever the order.
   parent_.resize(blocks.size());
   island_of_block_.assign(blocks.size(), -1);
   for (std::int32_t b = 0; b < numBlocks; ++b) parent_[b] = b;
@@ -35,7 +36,8 @@ void Islands::build(std::span<const ImpulseBlock> blocks, std::span<const Impuls
     parent_[root2] = root1;
   }
 
-  // Counts first, then the two lists by one pass each, which keeps them ascending.
+  // Counts first, then the two lists by one pass each, which keeps them
+  // ascending.
   const auto islandRoot = [&](const ImpulseGroup& group) {
     return findRoot(&parent_, isMoving(group.block1) ? group.block1 : group.block2);
   };

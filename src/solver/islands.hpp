@@ -11,11 +11,13 @@
 
 namespace tangere::solver {
 
-/// The connected parts of a graph of blocks and groups, in order of their lowest block; what each
-/// contains ascends. The result depends on the graph alone.
+/// The connected parts of a graph of blocks and groups, in order of their
+/// lowest block; what each contains ascends. The result depends on the graph
+/// alone.
 class Islands {
  public:
-  /// `isMoving(block)` is blocks[block].inverseMass > 0; a group needs one moving block at least.
+  /// `isMoving(block)` is blocks[block].inverseMass > 0; a group needs one
+  /// moving block at least.
   void build(std::span<const ImpulseBlock> blocks, std::span<const ImpulseGroup> groups);
 
   [[nodiscard]] std::span<const ImpulseIsland> islands() const { return islands_; }
@@ -24,8 +26,10 @@ class Islands {
 
  private:
   std::vector<std::int32_t> parent_, island_of_block_, block_list_, group_list_;
-  std::vector<std::int32_t> num_blocks_, num_groups_;  // of the island of each root
-  std::vector<std::int32_t> block_end_, group_end_;    // of each island, in the lists
+  std::vector<std::int32_t> num_blocks_,
+      num_groups_;  // of the island of each root
+  std::vector<std::int32_t> block_end_,
+      group_end_;  // of each island, in the lists
   std::vector<ImpulseIsland> islands_;
 };
 

@@ -22,14 +22,14 @@ struct SweepOptions {
   int numCorrectionSweeps = 1;
   /// false: every sub-step starts from zero impulses.
   bool isWarm = true;
-  /// Times that conjugate gradients follow the sweeps of a sub-step which is not converged, and
-  /// their steps at most.
+  /// Times that conjugate gradients follow the sweeps of a sub-step which is
+  /// not converged, and their steps at most.
   int numProjections = 0;
   int numProjectionSteps = 0;
 };
 
-/// An array that grows without keeping or clearing what it held: memory that a problem does not
-/// use is never touched.
+/// An array that grows without keeping or clearing what it held: memory that a
+/// problem does not use is never touched.
 template <class T>
 class ScratchArray {
  public:
@@ -49,14 +49,16 @@ class ScratchArray {
 /// Keeps its memory between solves. One at a time may use it.
 class SweepSolver {
  public:
-  /// Solves the island and writes the report; the problem is as it was until writeBack(). `team`
-  /// (may be null) shares the loops; the bits do not depend on it. `slotOfBlock` and `usedColors`
-  /// have one entry for each block of the problem; those of the island are overwritten.
+  /// Solves the island and writes the report; the problem is as it was until
+  /// writeBack(). `team` (may be null) shares the loops; the bits do not depend
+  /// on it. `slotOfBlock` and `usedColors` have one entry for each block of the
+  /// problem; those of the island are overwritten.
   void solve(const ImpulseProblem& problem, const ImpulseIsland& island,
              const ImpulseOptions& options, const SweepOptions& sweeps, Real dt,
              std::span<std::int32_t> slotOfBlock, std::span<std::uint64_t> usedColors, Team* team,
              ImpulseReport* report);
-  /// Writes what the last solve() found into the blocks and points of the same island.
+  /// Writes what the last solve() found into the blocks and points of the same
+  /// island.
   void writeBack(ImpulseProblem& problem, const ImpulseIsland& island, Team* team);
 
  private:
@@ -69,12 +71,17 @@ class SweepSolver {
     Vec3 delta, deltaTurn;    // of the contacts, in the last sub-step
     Vec3 displacement, rotation, mean, meanTurn;
     Real h;
-    Real offset;  // contact work upon the free motion, less that of the mean motion
+    Real offset;  // contact work upon the free motion, less that of the mean
+                  // motion
     bool isTouched;
   };
 
   template <class Range>
   void forPacks(Team* team, int begin, int end, const Range& range);
+  template <class Range>
+  Real worstOf(Team* team, const Range& range);
+  template <class Range>
+  void forAll(Team* team, const Range& range);
   template <class Range>
   void forBodies(Team* team, const Range& range);
 
@@ -87,7 +94,15 @@ class SweepSolver {
   void endSubstep(int slot);
   template <class Range>
   Real forColors(Team* team, const Range& range);
-  int projectVelocities(Team* team);
+  struct Gradients {
+    Real energy;  // there was to take, by the diagonal blocks
+    int numSteps;
+  };
+  int projectVelocities(Team* team, Real tolerance);
+  int cleanVelocities(Team* team);
+  [[nodiscard]] Real beginGradients(const PackView& view, Team* team);
+  Gradients findStep(const PackView& view, Team* team, Real tolerance, Real residual);
+  void takeStep(Team* team, Real factor, bool isExtra);
   void clearPushes();
   [[nodiscard]] Real sumOfPartials() const;
   void correctPositions(const ImpulseOptions& options, Team* team);
@@ -96,8 +111,11 @@ class SweepSolver {
   SweepOptions sweeps_;
   Real dt_ = 0;
   bool is_corrected_ = false;
+  bool has_driven_ = false;  // a fixed block that moves
+  Real largest_gain_ = 0;    // of velocity, by the free accelerations in one sub-step
   int num_bodies_ = 0, num_packs_ = 0;
-  int num_free_colors_ = 0, num_colors_ = 0;  // without and with that of the overflow
+  int num_free_colors_ = 0,
+      num_colors_ = 0;  // without and with that of the overflow
   std::vector<std::uint8_t> colors_;
   std::vector<std::int32_t> order_;  // groups by colour and number of points
   std::vector<std::int32_t> bucket_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many short loops on one pool. The threads of the pool are woken once, for a whole function; the
-// loops it starts then cost a fraction of a microsecond instead of a wake-up each.
+// Many short loops on one pool. The threads of the pool are woken once, for a
+// whole function; the loops it starts then cost a fraction of a microsecond
+// instead of a wake-up each.
 #pragma once
 
 #include "core/parallel_for.hpp"
@@ -14,8 +15,9 @@ namespace tangere::solver {
 
 class Team {
  public:
-  /// Runs `function(team)` once while the other threads of `pool` wait for its loops. A thread
-  /// that comes late, or never (a call from inside the pool), is not waited for.
+  /// Runs `function(team)` once while the other threads of `pool` wait for its
+  /// loops. A thread that comes late, or never (a call from inside the pool),
+  /// is not waited for.
   template <class Function>
   static void run(core::ThreadPool* pool, Function&& function) {
     Team team;
@@ -29,8 +31,8 @@ class Team {
     });
   }
 
-  /// body(item) for every item in [0, count), count < 2^20, in no order; returns when all are done.
-  /// Only `function` may start loops, one at a time.
+  /// body(item) for every item in [0, count), count < 2^20, in no order;
+  /// returns when all are done. Only `function` may start loops, one at a time.
   template <class Body>
   void forEach(int count, Body&& body) {
     if (count <= 1) {
@@ -51,8 +53,8 @@ class Team {
   }
 
  private:
-  // One word holds the loop, the number of its items and the next of them, so that an item is
-  // taken from the loop that is on, or not at all.
+  // One word holds the loop, the number of its items and the next of them, so
+  // that an item is taken from the loop that is on, or not at all.
   static constexpr int kCountShift = 20, kLoopShift = 40;
   static constexpr std::uint64_t kCountMask = (std::uint64_t(1) << 20) - 1;
 
@@ -80,8 +82,8 @@ class Team {
     }
   }
 
-  /// Spinning is for gaps of a few microseconds; beyond, a thread without a core of its own must
-  /// let the others work.
+  /// Spinning is for gaps of a few microseconds; beyond, a thread without a
+  /// core of its own must let the others work.
   static void pause(int spins) {
     if (spins > 500) return std::this_thread::yield();
 #if defined(__x86_64__) || defined(__i386__)

@@ -209,6 +209,17 @@ class ExitCodes(RunTest):
         self.scene = self.file("other.toml", SCENE.replace("0.08", "0.09"))
         self.assertIn("another scene", self.run_program("run", self.scene, "--resume", self.name("a.ck"), code=3)[1])
 
+    def test_a_simulation_that_stops_keeps_what_came_before(self):
+        # Falls so fast that its energy is no number after a while, and says when.
+        self.scene = self.file("fall.toml", '[simulation]\ndt = 0.1\n[[body]]\nname = "stone"\ngravity_scale = 1e150\nshapes = [{ sphere = 0.1 }]\n')
+        out, err = self.run_program("run", self.scene, "--steps", "1000000", "--record", self.name("a.h5"),
+                                    "--checkpoint", self.name("a.ck"), "--json", code=4)
+        step = int(re.search(r"environment 0, step (\d+): ", err).group(1))
+        self.assertEqual(json.loads(out)["steps"], step)
+        document = json.loads(self.run_program("diff", self.name("a.h5"), self.name("a.h5"), "--json")[0])
+        self.assertEqual(document["frames"][0], step)  # 0 to step - 1
+        self.run_program("run", self.scene, "--steps", str(step), "--resume", self.name("a.ck"))
+
     def test_stdout_that_takes_nothing_is_an_input_output_error(self):
         for more in (["--json"], [], ["--hash-every", "1", "-q"]):
             with open("/dev/full", "w") as full:
@@ -329,8 +340,8 @@ print(json.dumps({
 
     def test_a_file_size_limit_is_an_input_output_error_and_keeps_whole_frames(self):
         def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
-        out, err = self.run_program("run", self.scene, "--steps", "100000", "--record", self.name("a.h5"), "--json", code=6, preexec_fn=limit)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
+        out, err = self.run_program("run", self.scene, "--steps", "1000000", "--record", self.name("a.h5"), "--json", code=6, preexec_fn=limit)
         self.assertIn("a.h5.partial", err)
         self.assertRegex(err, r"\d+ bytes")
         document = json.loads(out)
@@ -396,6 +407,37 @@ class ReplayPage(RunTest):
         self.assertIn("0.500 s of", page)
 
 
+class TraceFile(RunTest):
+    def test_every_step_has_its_phases_within_it(self):
+        plain = self.document("--steps", "200")
+        traced = self.document("--steps", "200", "--trace", self.name("t.json"), "--record", self.name("a.h5"),
+                               "--checkpoint", self.name("a.ck"), "--checkpoint-every", "0.001")
+        self.assertEqual(plain["state_hash"], traced["state_hash"])
+        events = [e for e in json.loads((self.path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
+        steps = [e for e in events if e["name"].startswith("step ")]
+        self.assertEqual([e["name"] for e in steps], [f"step {i}" for i in range(1, 201)])
+        self.assertEqual(sum(e["args"]["contacts"] for e in steps), round(traced["contacts_mean"] * 200))
+        phases = [e for e in events if e["name"] in ("kinematics", "broad_phase", "narrow_phase", "solve", "integrate")]
+        self.assertGreaterEqual(len(phases), 5 * 150)
+        index = 0
+        for event in events:
+            if event["name"] in ("record", "checkpoint") or event in steps[:1]:
+                continue
+            if event["name"].startswith("step "):
+                index += 1
+                continue
+            step = steps[index]
+            self.assertGreaterEqual(event["ts"], step["ts"])
+            self.assertLessEqual(event["ts"] + event["dur"], step["ts"] + step["dur"] + 1)
+        self.assertIn("record", [e["name"] for e in events])
+        self.assertIn("checkpoint", [e["name"] for e in events])
+
+    def test_a_trace_that_cannot_be_written_is_an_input_output_error(self):
+        for place in ("/dev/full", self.name("missing/t.json"), str(self.path)):
+            self.run_program("run", self.scene, "--steps", "300", "--trace", place, code=6)
+        self.run_program("run", self.scene, "--steps", "5", "--trace", self.scene, code=2)
+
+
 class Signals(RunTest):
     def test_interrupt_finishes_the_step_and_the_files(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -419,21 +461,22 @@ class Signals(RunTest):
             self.assertEqual(self.document("--steps", more, "--resume", self.name("a.ck"))["state_hash"], self.document("--steps", more)["state_hash"])
 
     def test_a_killed_recording_is_readable_up_to_its_last_chunk(self):
-        self.run_program("run", self.scene, "--steps", "3000", "--record", self.name("whole.h5"))
+        self.run_program("run", self.scene, "--steps", "20000", "--record", self.name("whole.h5"))
         python = python_with_h5py()
         for i in range(8):
-            run = self.start("--steps", "100000000", "--record", self.name("a.h5"), "--hash-every", "1")
-            for _ in range(150 + 37 * i):
-                self.assertTrue(run.stdout.readline())
+            partial = self.path / "a.h5.partial"
+            partial.unlink(missing_ok=True)
+            run = self.start("--steps", "100000000", "--record", self.name("a.h5"))
+            self.wait_for(lambda: partial.exists() and partial.stat().st_size > 1_500_000, run)  # more than was handed over first
+            time.sleep(0.013 * i)
             run.kill()
-            out, _ = run.communicate()
+            run.communicate()
             self.assertEqual(run.returncode, -signal.SIGKILL)
             self.assertFalse((self.path / "a.h5").exists())
-            steps = 150 + 37 * i + len(out.splitlines()[:-1])
             document = json.loads(self.diff("a.h5.partial", "whole.h5", "--common", "--json")[0])
             frames = document["frames"][0]
             self.assertEqual(frames % 64, 0)
-            self.assertGreaterEqual(frames, steps - 2 * 64)  # one chunk being filled, one being written
+            self.assertGreater(frames, 0)
             if python:  # the plain library reads it too, as one that is being written
                 script = "import h5py, sys; print(len(h5py.File(sys.argv[1], 'r', libver='latest', swmr=True)['frames/step']))"
                 done = subprocess.run([python, "-c", script, self.name("a.h5.partial")], capture_output=True, timeout=60)

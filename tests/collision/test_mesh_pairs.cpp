@@ -155,11 +155,10 @@ TEST(MeshPairs, EveryContactIsInBothBodiesAndPushesThemApart) {
           const auto toBody = [&](const Vec3& p) {
             return body->signedDistance(inverseTimes(X_WB, p)).distance;
           };
-          // Where a line of a capsule is cut short, its ends are not quite on the surface; the side
-          // of a cone is sampled, to a part of the depth.
-          const Real share = body->type() == ShapeType::Capsule ? 1e-3
-                             : body->type() == ShapeType::Cone  ? 0.5
-                                                                : 0;
+          // Where a line of a capsule or of the side of a cone is cut short, its ends are not quite
+          // on the surface.
+          const Real share =
+              body->type() == ShapeType::Capsule || body->type() == ShapeType::Cone ? 1e-3 : 0;
           const Real kTolerance = 2e-6 + share * c.depth;
           const bool bodyPoint =
               std::fabs(toBody(onBody)) < kTolerance && toMesh(onBody) < kTolerance;

@@ -9,6 +9,7 @@
 #include <workload.hpp>
 
 #include <tangere/collision.hpp>
+#include <tangere/simulator.hpp>
 
 #include "core/stable_hash.hpp"
 
@@ -397,6 +398,83 @@ std::uint64_t contactRegions(const Setting&) {
   return hash.value();
 }
 
+/// The state after `steps` steps of bodies that are added in an order of the setting's choice.
+std::uint64_t hashOfMotion(std::vector<Body> bodies, Real restitution, int steps,
+                           const Setting& setting) {
+  Random random(setting.insertionSeed);
+  if (setting.insertionSeed != 0) {
+    for (std::size_t i = bodies.size(); i > 1; --i)
+      std::swap(bodies[i - 1], bodies[static_cast<std::size_t>(random.index(static_cast<int>(i)))]);
+  }
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.dt = 0.004;
+  builder.setOptions(options);
+  builder.addMaterial({.name = "stuff",
+                       .friction = 0.6,
+                       .restitution = restitution,
+                       .torsionalFriction = restitution / 100,
+                       .rollingFriction = restitution / 200});
+  for (const Body& body : bodies) builder.addBody(body);
+  Simulator sim(builder.build(), setting.numThreads);
+  StableHash hash;
+  for (int i = 0; i < steps; ++i) {
+    sim.step();
+    if (i % 50 == 0) {
+      for (const ContactForce& contact : sim.contacts()) {
+        hash.add(contact.position);
+        hash.add(contact.force);
+      }
+      hash.add(sim.energy().kinetic);
+      hash.add(sim.energy().contactNormal);
+    }
+  }
+  hash.add(sim.state().hash());
+  return hash.value();
+}
+
+Body bodyOf(int number, ShapePtr shape, const Transform& pose, BodyType type = BodyType::Dynamic) {
+  Body body{.name = "body"};
+  body.name += std::to_string(1000 + number);
+  body.type = type;
+  body.pose = pose;
+  body.shapes.push_back({.shape = std::move(shape), .material = "stuff"});
+  return body;
+}
+
+/// All convex types, a mesh and a compound fall onto rolling hills: bounces, friction, large
+/// islands.
+std::uint64_t simulatedPile(const Setting& setting) {
+  Random random(18);
+  std::vector<Body> bodies;
+  bodies.push_back(bodyOf(0, workload::rollingHills(17, 8), {}, BodyType::Fixed));
+  for (int i = 1; i <= 24; ++i) {
+    ShapePtr shape = i == 5 ? workload::bumpySphere(3)
+                     : i == 11
+                         ? workload::standardShape(ShapeType::Compound)
+                         : workload::randomConvex(workload::kConvexTypes[i % 7], 0.15, 2, random);
+    const Mat3 rotation = random.rotation();
+    const Vec3 place = random.pointInCube(0.5) + Vec3{0, 0, 1.5 + 0.1 * i};
+    bodies.push_back(bodyOf(i, std::move(shape), {rotation, place}));
+    bodies.back().angularVelocity = random.vector(3);
+  }
+  return hashOfMotion(bodies, 0.4, 300, setting);
+}
+
+/// Towers that come to rest and fall asleep, hit by a ball that moves by its size in one step.
+std::uint64_t simulatedTowers(const Setting& setting) {
+  std::vector<Body> bodies;
+  bodies.push_back(bodyOf(0, std::make_shared<Plane>(), {}, BodyType::Fixed));
+  const auto box = std::make_shared<Box>(Vec3{0.1, 0.1, 0.1});
+  for (int i = 0; i < 20; ++i) {
+    const Vec3 place{0.5 * (i / 5) + 0.003 * (i % 3), 0.002 * (i % 2), 0.1 + 0.2 * (i % 5)};
+    bodies.push_back(bodyOf(1 + i, box, {Mat3::identity(), place}));
+  }
+  bodies.push_back(bodyOf(30, std::make_shared<Sphere>(0.1), {Mat3::identity(), {-50, 0, 0.5}}));
+  bodies.back().linearVelocity = {50, 0, 4};
+  return hashOfMotion(bodies, 0, 350, setting);
+}
+
 struct Scene {
   const char* name;
   std::uint64_t (*run)(const Setting&);
@@ -416,6 +494,8 @@ constexpr Scene kScenes[] = {
     {"times_of_impact", timesOfImpact},
     {"shape_queries", shapeQueries},
     {"contact_regions", contactRegions},
+    {"simulated_pile", simulatedPile},
+    {"simulated_towers", simulatedTowers},
 };
 
 std::vector<Setting> settings() {

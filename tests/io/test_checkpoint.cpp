@@ -89,8 +89,9 @@ TEST(Checkpoint, ACutAtAnyLengthIsRefused) {
   saveCheckpoint(folder / "a.ck", simulator.model(), simulator.state(), {});
   const std::string bytes = bytesOf(folder / "a.ck");
   ASSERT_GT(bytes.size(), 500u);
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
-    writeBytes(folder / "cut.ck", bytes.substr(0, size));
+  writeBytes(folder / "cut.ck", bytes);
+  for (std::size_t size = bytes.size(); size-- > 0;) {
+    std::filesystem::resize_file(folder / "cut.ck", size);
     ASSERT_THROW((void)loadCheckpoint(folder / "cut.ck", simulator.model()), InvalidInput) << size;
   }
   writeBytes(folder / "long.ck", bytes + '\0');
@@ -103,12 +104,17 @@ TEST(Checkpoint, AWrongBitInAnyByteIsRefused) {
   const Simulator simulator = landedBalls();
   saveCheckpoint(folder / "a.ck", simulator.model(), simulator.state(), {});
   const std::string bytes = bytesOf(folder / "a.ck");
+  std::fstream file(folder / "a.ck", std::ios::in | std::ios::out | std::ios::binary);
+  const auto put = [&](std::size_t at, char byte) {
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(byte).flush();
+  };
   for (std::size_t at = 0; at < bytes.size(); ++at) {
-    std::string changed = bytes;
-    changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));
-    writeBytes(folder / "bad.ck", changed);
-    ASSERT_THROW((void)loadCheckpoint(folder / "bad.ck", simulator.model()), InvalidInput) << at;
+    put(at, static_cast<char>(bytes[at] ^ (1 << (at % 8))));
+    ASSERT_THROW((void)loadCheckpoint(folder / "a.ck", simulator.model()), InvalidInput) << at;
+    put(at, bytes[at]);
   }
+  EXPECT_NO_THROW((void)loadCheckpoint(folder / "a.ck", simulator.model()));
 }
 
 std::string messageOf(const std::filesystem::path& path, const Model& model) {

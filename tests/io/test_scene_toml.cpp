@@ -164,7 +164,7 @@ TEST(SceneToml, EveryOptionIsPartOfTheModelsHash) {
                                    "cache.separation_threshold = 2e-3",
                                    "cache.warm_start_radius = 2e-2",
                                    "cache.allow_negative_depth = false",
-                                   "sleep.enabled = false",
+                                   "sleep.enabled = true",
                                    "sleep.linear_speed = 0.002",
                                    "sleep.angular_speed = 0.02",
                                    "sleep.duration = 0.25"})

@@ -100,8 +100,9 @@ inline ImpulseProblem randomHeap(std::mt19937_64* random, int numBlocks, Real wa
   std::vector<Vec3> centers = {{}};
   problem.blocks = {fixedBlock()};
   for (int i = 1; i <= numBlocks; ++i) {
-    ImpulseBlock block = boxBlock(uniform(0.1, 10), {uniform(0.02, 0.1), uniform(0.02, 0.1), 0.05},
-                                  {0, 0, -kGravity});
+    // One draw after the other: the order within a call is the compiler's choice.
+    const Real mass = uniform(0.1, 10), sizeX = uniform(0.02, 0.1), sizeY = uniform(0.02, 0.1);
+    ImpulseBlock block = boxBlock(mass, {sizeX, sizeY, 0.05}, {0, 0, -kGravity});
     block.velocity = vector(1);
     block.angularVelocity = vector(5);
     problem.blocks.push_back(block);
@@ -115,8 +116,9 @@ inline ImpulseProblem randomHeap(std::mt19937_64* random, int numBlocks, Real wa
       const int count = 1 + static_cast<int>(uniform(0, 4));
       for (int p = 0; p < count; ++p) positions.push_back(centers[i] + vector(0.08));
       const std::size_t first = problem.points.size();
-      addGroup(&problem, i, others[k], centers[i], centers[others[k]], normal, positions,
-               uniform(-1e-3, 1e-3), uniform(0, 1));
+      const Real gap = uniform(-1e-3, 1e-3), friction = uniform(0, 1);
+      addGroup(&problem, i, others[k], centers[i], centers[others[k]], normal, positions, gap,
+               friction);
       for (std::size_t p = first; p < problem.points.size() && warmSize > 0; ++p) {
         problem.points[p].normalImpulse = uniform(0, warmSize);
         problem.points[p].tangentImpulse[0] = uniform(-warmSize, warmSize);

@@ -128,7 +128,9 @@ struct RandomPacks {
       functions.advanceProjection(packs, 0, n, 0.1);
     }
     functions.limitStep(packs, 0, n);
-    functions.applyStep(packs, 0, n, 1);
+    functions.applyStep(packs, 0, n, 1, false);
+    functions.applyStep(packs, 0, n, 0.5, true);
+    functions.finish(packs, 0, n, rule, true);
     functions.workOfStep(packs, 0, n);
     functions.beginCorrection(packs, 0, n, rule, 500);
     for (int i = 0; i < 3; ++i) functions.correctionSweep(packs, 0, n);

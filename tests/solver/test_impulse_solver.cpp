@@ -32,6 +32,7 @@ TEST(ImpulseSolver, ATowerOfTenComesToRest) {
 
 TEST(ImpulseSolver, AlmostConvergedSweepsAgreeWithTheExactSolution) {
   std::mt19937_64 random(17);
+  int numSharp = 0;
   for (int round = 0; round < 50; ++round) {
     ImpulseProblem exact = test::randomHeap(&random, 2, 0);
     for (ImpulsePoint& point : exact.points) point.friction *= 0.2;  // so that one solution exists
@@ -41,12 +42,16 @@ TEST(ImpulseSolver, AlmostConvergedSweepsAgreeWithTheExactSolution) {
     }
     test::solveAll(&swept,
                    {.maxExactPoints = 0, .numSubsteps = 1, .numSweeps = 20000, .tolerance = 1e-14});
+    Real off = 0;
     for (std::size_t b = 0; b < exact.blocks.size(); ++b) {
-      // Where a heap is nearly singular the sweeps are that far off when they come to a stop.
-      EXPECT_LT(norm(exact.blocks[b].velocity - swept.blocks[b].velocity), 1e-5) << round;
-      EXPECT_LT(norm(exact.blocks[b].displacement - swept.blocks[b].displacement), 1e-7) << round;
+      off = std::max(off, norm(exact.blocks[b].velocity - swept.blocks[b].velocity));
+      off = std::max(off, norm(exact.blocks[b].displacement - swept.blocks[b].displacement) / kDt);
     }
+    // Where a heap is nearly singular the sweeps are that far off when they come to a stop.
+    EXPECT_LT(off, 1e-3) << round;
+    numSharp += off < 1e-7 ? 1 : 0;
   }
+  EXPECT_GE(numSharp, 45);  // of 50
 }
 
 TEST(ImpulseSolver, EnergyGainedIsTheWorkThatWasBooked) {
@@ -226,6 +231,7 @@ TEST(ImpulseSolver, SubstepsUseUpAGapAndNotMore) {
   for (ImpulsePoint& point : problem.points) point.gap = 1e-3;
   problem.blocks[1].velocity = {0, 0, -2};
   ImpulseOptions options = sweeping();
+  options.numSubsteps = 4;
   options.numSweeps = 100;
   test::solveAll(&problem, options);
   EXPECT_NEAR(problem.blocks[1].displacement.z, -1e-3, 1e-9);

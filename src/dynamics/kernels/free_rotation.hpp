@@ -25,22 +25,35 @@ struct RotationState {
 template <class S>
 TANGERE_HD inline void stepFreeRotation(const Mat3T<S>& inverseInertia, S h, QuatT<S>* q,
                                         Vec3T<S>* momentum_B) {
+  using std::fabs;
   const Vec3T<S> start = *momentum_B;
-  Vec3T<S> end = start;
-  Vec3T<S> halfTurn{};
-  // A contraction with factor h|w|: the step is chosen below 0.1, so a dozen rounds reach rounding.
-  constexpr int kMaxRounds = 40;
+  const S half = h * S(0.5);
+  // Newton's method on m = (L + L')/2 = L + h/2 m x I^-1 m. Putting m back in would do for a body
+  // whose moments are alike, and diverges for a needle.
+  Vec3T<S> m = start;
+  constexpr int kMaxRounds = 20;
   for (int round = 0; round < kMaxRounds; ++round) {
-    halfTurn = (inverseInertia * ((start + end) * S(0.5))) * (h * S(0.5));
-    // The Cayley rotation of -h w applied to the start.
-    const S scale = S(2) / (S(1) + squaredNorm(halfTurn));
-    const Vec3T<S> turned = cross(start, halfTurn);
-    const Vec3T<S> next = start + (turned + cross(turned, halfTurn)) * scale;
-    const bool isFixed = next == end;
-    end = next;
-    if (isFixed) break;
+    const Vec3T<S> w = inverseInertia * m;
+    const Vec3T<S> error = m - start - cross(m, w) * half;
+    const Vec3T<S> a = Vec3T<S>{S(1), S(0), S(0)} -
+                       (cross(m, inverseInertia.col[0]) + Vec3T<S>{S(0), -w.z, w.y}) * half;
+    const Vec3T<S> b = Vec3T<S>{S(0), S(1), S(0)} -
+                       (cross(m, inverseInertia.col[1]) + Vec3T<S>{w.z, S(0), -w.x}) * half;
+    const Vec3T<S> c = Vec3T<S>{S(0), S(0), S(1)} -
+                       (cross(m, inverseInertia.col[2]) + Vec3T<S>{-w.y, w.x, S(0)}) * half;
+    const Vec3T<S> bc = cross(b, c);
+    const S scale = S(1) / dot(a, bc);
+    const Vec3T<S> change{dot(error, bc) * scale, dot(a, cross(error, c)) * scale,
+                          dot(a, cross(b, error)) * scale};
+    m = m - change;
+    const S size = fabs(m.x) + fabs(m.y) + fabs(m.z);
+    if (!(fabs(change.x) + fabs(change.y) + fabs(change.z) > size * S(1e-15))) break;
   }
-  *momentum_B = end;
+  // The Cayley rotation of -h w applied to the start: it keeps the length whatever m is.
+  const Vec3T<S> halfTurn = (inverseInertia * m) * half;
+  const S scale = S(2) / (S(1) + squaredNorm(halfTurn));
+  const Vec3T<S> turned = cross(start, halfTurn);
+  *momentum_B = start + (turned + cross(turned, halfTurn)) * scale;
   const S length = S(1) / std::sqrt(S(1) + squaredNorm(halfTurn));
   const QuatT<S> turn{length, halfTurn.x * length, halfTurn.y * length, halfTurn.z * length};
   *q = math::normalized(*q * turn);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the time of a run goes, as a file that chrome://tracing and Perfetto open: a bar for each
+// step and, under it, its phases. Within a step the phases stand in their order, each as one bar,
+// also where it is entered more than once.
+#pragma once
+
+#include "output_file.hpp"
+
+#include <tangere/simulator.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tangere::cli {
+
+class Trace {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// A browser can still open this many.
+  static constexpr std::uint64_t kMaxSteps = 50000;
+
+  /// Throws CommandError with kInputOutput, as all functions do.
+  Trace(const std::string& path, const std::string& title);
+
+  void addStep(Clock::time_point begin, Clock::time_point end, std::uint64_t step,
+               const StepReport& report, std::span<const PhaseTime> phases);
+  /// Something else that took time since `begin`.
+  void addSpan(const char* name, Clock::time_point begin);
+  /// Whether a step was left out because there were too many.
+  [[nodiscard]] bool isFull() const { return num_steps_ >= kMaxSteps; }
+  void commit();
+
+ private:
+  void addEvent(const std::string& name, Real begin_us, Real duration_us,
+                const std::string& arguments = "");
+
+  OutputFile file_;
+  Clock::time_point begin_ = Clock::now();
+  std::uint64_t num_steps_ = 0;
+};
+
+}  // namespace tangere::cli

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_verify.py PROGRAM CASES: `tangere verify` on the golden cases, and on cases with other
+parameters whose references are closed forms computed here."""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, CASES = sys.argv[1], sys.argv[2]
+LANE = "impulse_dt_1e-3"
+
+
+def rel(value):
+    return {"type": "rel", "value": value}
+
+
+def absolute(value):
+    return {"type": "abs", "value": value}
+
+
+def bounce(r):
+    g, h, e = r.uniform(1, 20), r.uniform(0.3, 3), r.uniform(0.4, 0.85)
+    first = math.sqrt(2 * h / g)
+
+    def impact(k):
+        return first * (1 + 2 * sum(e**i for i in range(1, k)))
+
+    return {"g": g, "h": h, "e": e}, {
+        "t_1": (impact(1), rel(0.0025)),
+        "t_5": (impact(5), rel(0.005)),
+        "v_after_5": (e**5 * math.sqrt(2 * g * h), rel(0.02)),
+        "apex_5": (h * e**10, rel(0.05)),
+        "zeno_time": (first * (1 + e) / (1 - e), rel(0.02)),
+        "path_length": (h * (1 + e * e) / (1 - e * e), rel(0.02)),
+    }
+
+
+def incline_block(r):
+    g, degrees, duration = r.uniform(3, 20), r.uniform(5, 40), r.uniform(1, 2)
+    t = math.tan(math.radians(degrees))
+    slide, stick = t * r.uniform(0.1, 0.9), t * r.uniform(1.1, 2)
+    a = g * (math.sin(math.radians(degrees)) - slide * math.cos(math.radians(degrees)))
+    return {"g": g, "theta_deg": degrees, "mu_slide": slide, "mu_stick": stick, "T": duration}, {
+        "a_slide": (a, rel(1e-3)),
+        "critical_mu": (t, rel(1e-3)),
+        "x_stick_T": (0.0, absolute(1e-6)),
+    }
+
+
+def slide_to_roll(r):
+    g, R, m, mu = 9.81, r.uniform(0.01, 0.3), r.uniform(0.05, 5), r.uniform(0.1, 0.6)
+    v0 = r.uniform(1, 4)
+    w0 = r.uniform(-1, 0.5) * v0 / R
+    v = (5 * v0 + 2 * R * w0) / 7
+    time = 2 * (v0 - R * w0) / (7 * mu * g)
+    lost = 0.5 * m * (v0**2 + 0.4 * (R * w0) ** 2) - 0.7 * m * v * v
+    return {"g": g, "R": R, "m": m, "mu": mu, "v0": v0, "w0": w0, "T": time + 0.5}, {
+        "v_final": (v, rel(5e-4)),
+        "t_roll": (time, absolute(2e-3)),
+        "energy_lost": (lost, rel(5e-3)),
+    }
+
+
+def incline_roll(r):
+    g, R, m, degrees = 9.81, r.uniform(0.02, 0.2), r.uniform(0.05, 2), r.uniform(5, 25)
+    s, c = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
+    slip = r.uniform(0.2, 0.9) * s / c * 2 / 7
+    return {"g": g, "R": R, "m": m, "theta_deg": degrees, "T": 1.0, "mu_grip": 1.0, "mu_slip": slip}, {
+        "v_sphere": (g * s / 1.4, rel(1e-3)),
+        "v_cylinder": (g * s / 1.5, rel(1e-3)),
+        "v_hoop": (g * s / 2, rel(1e-3)),
+        "v_sphere_slipping": (g * (s - slip * c), rel(1e-3)),
+        "w_sphere_slipping": (slip * g * c / (0.4 * R), rel(1e-3)),
+    }
+
+
+def cradle(r):
+    n, v0, e, d = r.randint(2, 12), r.uniform(0.5, 2), r.choice([1.0, r.uniform(0.85, 1)]), r.uniform(0.01, 0.1)
+    gap, m = r.uniform(1e-5, 5e-3), r.uniform(0.01, 1)
+    speeds, v = [], v0
+    for _ in range(n - 1):
+        speeds.append(v * (1 - e) / 2)
+        v *= (1 + e) / 2
+    speeds.append(v)
+    # With a lower restitution balls behind would meet again before the last one is hit.
+    return {"N": n, "v0": v0, "e": e, "gap": gap, "d": d, "m": m}, {
+        "v_last": (v, rel(1e-6)),
+        "v_first": (speeds[0], absolute(1e-6)),
+        "v_all": (speeds, absolute(1e-6)),
+        "momentum": (m * v0, rel(1e-12)),
+    }
+
+
+def tipping(r):
+    g, b, h, w, m = 9.81, r.uniform(0.2, 0.5), r.uniform(0.6, 1.2), r.uniform(0.2, 0.5), r.uniform(1, 30)
+    y = r.uniform(0.6, 1.0) * h
+    mu = r.uniform(1.3, 2) * b / (2 * y)
+    tip = m * g * b / (2 * y)
+    force = tip * r.uniform(1.02, 1.2)
+    return {"g": g, "b": b, "h": h, "w": w, "m": m, "mu": mu, "push_height": y, "F_test": force}, {
+        "F_slide": (mu * m * g, rel(2e-3)),
+        "F_tip": (tip, rel(2e-3)),
+        "alpha_tip": ((force * y - m * g * b / 2) / (m * (b * b + h * h) / 3), rel(0.01)),
+        "ramp_tip_angle_deg": (math.degrees(math.atan(b / h)), rel(2e-3)),
+    }
+
+
+def wedge(r):
+    g, M, m, degrees = 9.81, r.uniform(0.5, 10), r.uniform(0.5, 10), r.uniform(10, 50)
+    s, c = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
+    normal = M * m * g * c / (M + m * s * s)
+    return {"g": g, "M": M, "m": m, "alpha_deg": degrees}, {
+        "a_wedge": (m * g * s * c / (M + m * s * s), rel(5e-3)),
+        "a_rel": ((M + m) * g * s / (M + m * s * s), rel(5e-3)),
+        "N_block": (normal, rel(5e-3)),
+        "N_floor": (M * g + normal * c, rel(5e-3)),
+        "wall_force": (m * g * c * s, rel(5e-3)),
+    }
+
+
+def painleve(r):
+    g, a, m, theta = 9.81, r.uniform(0.2, 1), r.uniform(0.5, 3), r.uniform(0.9, 1.3)
+    s, c = math.sin(theta), math.cos(theta)
+    critical = (1 + 3 * c * c) / (3 * s * c)
+    mu = critical * r.uniform(0.2, 0.8)
+    return {"g": g, "a": a, "m": m, "theta": theta, "omega": 0.0, "mu_ok": mu, "mu_bad": 2.0, "k": 1e6, "v0": 1.0}, {
+        "mu_critical": (critical, rel(0.01)),
+        "N_ok": (m * g / (1 + 3 * c * (c - mu * s)), rel(0.02)),
+    }
+
+
+def rolling(r):
+    g, M, m, n = 9.81, r.uniform(5, 20), r.uniform(0.5, 2), r.randint(1, 16)
+    mu, psi, T = r.uniform(0.2, 0.6), r.uniform(-180, 180), 0.5
+    friction = mu * (M + n * m) * g
+    F = friction * r.uniform(1.05, 1.3)
+    a2 = (F - friction) / M / (3.5 + n * m / M)
+    return {"g": g, "M": M, "m": m, "n": n, "F": F, "mu_box_ground": mu, "mu_ball_box": 0.8, "psi_deg": psi, "T": T}, {
+        "v_box_T": (3.5 * a2 * T, rel(1e-4)),
+        "v_ball_T": (a2 * T, rel(1e-4)),
+        "friction_ground": (friction, rel(1e-4)),
+        "friction_ball": (m * a2, rel(1e-4)),
+        "mse_goal": (0.0, absolute(1e-8)),
+    }
+
+
+def bouncing(r):
+    g, m, R, H, T = 9.81, r.uniform(1, 20), r.uniform(0.05, 0.3), r.uniform(2, 6), 6.0
+    fall = math.sqrt(2 * (H - R) / g)
+    return {"g": g, "m": m, "R": R, "H": H, "T": T, "n": 2}, {
+        "energy_per_ball": (m * g * H, rel(1e-4)),
+        "period": (2 * fall, rel(2e-3)),
+        "impacts": (int((T + fall) // (2 * fall)), absolute(0)),
+    }
+
+
+FAMILIES = {"bounce_zeno": bounce, "incline_block": incline_block, "slide_to_roll": slide_to_roll,
+            "incline_roll": incline_roll, "cradle_sequential": cradle, "box_tipping": tipping,
+            "movable_wedge": wedge, "painleve_rod": painleve, "simbench_rolling": rolling,
+            "simbench_bouncing": bouncing}
+
+
+class Verify(unittest.TestCase):
+    def verify(self, *paths, code=0):
+        done = subprocess.run([PROGRAM, "verify", *paths, "--json"], capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr)
+        return json.loads(done.stdout)
+
+    def assert_passed(self, document):
+        failed = [row for row in document["rows"] if not row["pass"]]
+        self.assertEqual(failed, [])
+
+    def test_the_golden_cases_pass(self):
+        document = self.verify(CASES)
+        self.assert_passed(document)
+        self.assertEqual(len(document["rows"]), 56)
+
+    def test_other_parameters_give_their_closed_forms(self):
+        r = random.Random(20261115)
+        with tempfile.TemporaryDirectory() as folder:
+            for family, make in FAMILIES.items():
+                for k in range(4):
+                    parameters, checks = make(r)
+                    case = {"id": f"{family}_{k}", "family": family, "parameters": parameters,
+                            "checks": [{"quantity": q, "reference": reference, "tolerance_goal": {LANE: goal}}
+                                       for q, (reference, goal) in checks.items()]}
+                    with open(os.path.join(folder, f"{family}_{k}.json"), "w") as file:
+                        json.dump(case, file)
+            done = subprocess.run([PROGRAM, "verify", folder, "--json"], capture_output=True, text=True, timeout=600)
+            document = json.loads(done.stdout)
+        self.assert_passed(document)
+        self.assertEqual({row["case"].rsplit("_", 1)[0] for row in document["rows"]}, set(FAMILIES))
+
+    def test_a_wrong_reference_fails(self):
+        with open(os.path.join(CASES, "A07_slide_to_roll.json")) as file:
+            case = json.load(file)
+        case["checks"][0]["reference"] *= 1.01
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(case, file)
+            file.flush()
+            document = self.verify(file.name, code=1)
+        self.assertEqual([row["pass"] for row in document["rows"]].count(False), 1)
+
+    def test_what_is_no_case_is_rejected_by_name(self):
+        case = {"id": "x", "family": "bounce_zeno", "parameters": {"g": 9.81}, "checks": [
+            {"quantity": "t_1", "reference": 1, "tolerance_goal": {LANE: rel(1)}}]}
+        for change, word in (({"family": "bounce_zenno"}, "bounce_zeno"), ({}, "'h'"), ({"checks": 3}, "checks")):
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                json.dump({**case, **change}, file)
+                file.flush()
+                done = subprocess.run([PROGRAM, "verify", file.name], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(word, done.stderr)
+                self.assertIn(file.name, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
