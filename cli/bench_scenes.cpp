@@ -49,8 +49,8 @@ Model stack(int height) {
 Model blocks(bool hasCache) {
   ModelBuilder builder = floor(hasCache);
   for (int i = 0; i < 64; ++i) {
-    addBox(builder, numbered("box", i),
-           {0.11 * (i % 4), 0.11 * (i / 4 % 4), kHalf * (1 + 2 * (i / 16))});
+    const int column = i % 4, row = i / 4 % 4, layer = i / 16;
+    addBox(builder, numbered("box", i), {0.11 * column, 0.11 * row, kHalf * (1 + 2 * layer)});
   }
   return builder.build();
 }
@@ -66,8 +66,9 @@ Model mixedPile() {
     builder.addBody(wall);
   }
   for (int i = 0; i < 128; ++i) {
-    const Vec3 position{0.12 * (i % 4 - 1.5) + 0.01 * (i % 3), 0.12 * (i / 4 % 4 - 1.5),
-                        0.1 + 0.13 * (i / 16)};
+    const int column = i % 4, row = i / 4 % 4, layer = i / 16;
+    const Vec3 position{0.12 * (column - 1.5) + 0.01 * (i % 3), 0.12 * (row - 1.5),
+                        0.1 + 0.13 * layer};
     if (i % 2 == 0) {
       addBox(builder, numbered("box", i), position);
     } else {

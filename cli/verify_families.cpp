@@ -437,6 +437,7 @@ Measured simbenchRolling(const Json& parameters, double dt) {
   const int plateIndex = simulator.model().findBody("box");
   const int ground = simulator.model().findBody("plane");
   std::vector<int> balls;
+  balls.reserve(names.size());
   for (const std::string& name : names) balls.push_back(simulator.model().findBody(name));
 
   const double total = boxMass + count * ballMass;
@@ -473,8 +474,9 @@ Measured simbenchBouncing(const Json& parameters, double dt) {
   World world(dt, down(g), 0, 1);
   world.builder.addBody(fixedPlane("stuff"));
   for (int i = 0; i < side * side; ++i) {
+    const int column = i % side, row = i / side;
     world.builder.addBody(ball("ball" + std::to_string(i), radius, mass,
-                               {3 * radius * (i % side), 3 * radius * (i / side), height}));
+                               {3 * radius * column, 3 * radius * row, height}));
   }
   Simulator simulator = world.start();
   const int index = simulator.model().findBody("ball0");

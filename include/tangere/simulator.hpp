@@ -18,7 +18,7 @@ namespace tangere {
 /// What happened in a step, as bits.
 enum class StepStatus : std::uint32_t {
   Ok = 0,
-  SolverNotConverged = 1u << 0,  ///< An island was left with more than the tolerance.
+  SolverNotConverged = 1u << 0,  ///< An island was left with over 1 % of what gravity adds.
   StateNotFinite = 1u << 1,      ///< NaN or Inf: the state is the one before this step.
   EnergyInjected = 1u << 2,      ///< Contacts did positive work beyond rounding.
   QueryNotConverged = 1u << 3,   ///< A collision query used its best answer.

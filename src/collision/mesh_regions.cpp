@@ -340,9 +340,46 @@ class RegionContacts {
         {p - d.normal * (Real(0.5) * d.distance), d.normal, -d.distance, -1, inside.triangle[i]});
   }
 
-  /// No vertex is inside: points of the crossing line, as deep as the line is high along n.
+  /// Of a direction and the normals of the crossed triangles near it, that along which the crossing
+  /// line is lowest: the mean of normals is no face's, and a level line is not level along it.
+  [[nodiscard]] Vec3 leastHeight(const std::vector<Crossing>& crossings,
+                                 const std::vector<int>& members, const Vec3& n) const {
+    constexpr int kMaxTried = 16;
+    constexpr Real kNear = 0.7;
+    Vec3 tried[kMaxTried + 1] = {n};
+    int count = 1;
+    const auto consider = [&](const Vec3& m) {
+      if (count > kMaxTried || dot(m, n) < kNear) return;
+      for (int i = 0; i < count; ++i)
+        if (squaredNorm(m - tried[i]) < Real(1e-12)) return;
+      tried[count++] = m;
+    };
+    for (const int m : members) {
+      if (b_.isSolid()) consider(X_AB_.rotation * b_.mesh.normals[crossings[m].triangleB]);
+      if (a_.isSolid()) consider(-a_.mesh.normals[crossings[m].triangleA]);
+    }
+    Vec3 best = n;
+    Real least = std::numeric_limits<Real>::infinity();
+    for (int i = 0; i < count; ++i) {
+      Real low = std::numeric_limits<Real>::infinity(), high = -low;
+      for (const int m : members)
+        for (const Vec3& p : {crossings[m].p, crossings[m].q}) {
+          const Real h = dot(tried[i], p);
+          low = h < low ? h : low;
+          high = h > high ? h : high;
+        }
+      if (!(high - low < least)) continue;
+      least = high - low;
+      best = tried[i];
+    }
+    return best;
+  }
+
+  /// No vertex is inside: points of the crossing line, as deep as the line is high along its
+  /// normal.
   void addCrossingLine(const std::vector<Crossing>& crossings, const std::vector<int>& members,
-                       const Vec3& n, Scratch& s) {
+                       const Vec3& mean, Scratch& s) {
+    const Vec3 n = leastHeight(crossings, members, mean);
     Real low = std::numeric_limits<Real>::infinity(), high = -low;
     s.x.clear();
     s.y.clear();

@@ -28,6 +28,7 @@ bool ExactContactSolver::solve(ImpulseProblem& problem, const ImpulseIsland& isl
   gather(problem, island, dt, options, slotOfBlock);
   buildMatrix(problem);
   if (!search()) return false;
+  if (iterations_ > 0) shareLoad();
 
   report->iterations = iterations_;
   report->residual = residual();
@@ -313,6 +314,61 @@ bool ExactContactSolver::newton(int maxIterations) {
     if (isSolved()) return true;
   }
   return false;
+}
+
+/// Four corners carry a box in many ways: of all answers, the one with the least impulses, so that
+/// equal corners carry equal loads. Moves along the null space of the matrix of the closed points
+/// (minimise d A d + eps |lambda + d|^2) and lets Newton remove what that leaves. Where a point
+/// slides its friction is decided: nothing is moved then.
+void ExactContactSolver::shareLoad() {
+  const int m = 3 * num_points_;
+  constexpr Real kEpsilon = 1e-8;
+  constexpr Real kLeastShare = 1e-6;
+  constexpr int kMaxPolish = 5;
+  jacobian_.assign(static_cast<std::size_t>(m) * m, 0);
+  step_.assign(static_cast<std::size_t>(m), 0);
+  best_ = lambda_;
+  const Real before = residual();
+  const auto isClosed = [&](int i) { return velocity_[3 * i + 2] - target_[i] <= tolerance_; };
+  const auto isRow = [&](int row) {
+    return isClosed(row / 3) && (row % 3 == 2 || friction_[row / 3] > 0);
+  };
+  for (int i = 0; i < num_points_; ++i) {
+    const bool slides =
+        std::fabs(velocity_[3 * i]) > tolerance_ || std::fabs(velocity_[3 * i + 1]) > tolerance_;
+    if (isClosed(i) && slides && friction_[i] > 0) return;
+  }
+  for (int row = 0; row < m; ++row) {
+    if (!isRow(row)) {
+      jacobian_[row * m + row] = 1;
+      continue;
+    }
+    for (int j = 0; j < m; ++j)
+      if (isRow(j)) jacobian_[row * m + j] = matrix_[row * m + j];
+    const Real weight = kEpsilon * matrix_[row * m + row];
+    jacobian_[row * m + row] += weight;
+    step_[row] = -weight * lambda_[row];
+  }
+  if (!solveLinear()) return;
+  Real moved = 0, size = 0;
+  for (int row = 0; row < m; ++row) {
+    moved = std::max(moved, std::fabs(step_[row]));
+    size = std::max(size, std::fabs(lambda_[row]));
+    lambda_[row] += step_[row];
+  }
+  bool isAllowed = moved > kLeastShare * size;  // less is the trace of eps, not a null space
+  for (int i = 0; i < num_points_; ++i) {
+    const Real t1 = lambda_[3 * i], t2 = lambda_[3 * i + 1], normal = lambda_[3 * i + 2];
+    isAllowed = isAllowed && normal >= 0 &&
+                t1 * t1 + t2 * t2 <= friction_[i] * friction_[i] * normal * normal;
+  }
+  updateVelocity();
+  // Not at the price of accuracy, which very different masses would cost.
+  isAllowed = isAllowed && (isSolved() || newton(kMaxPolish)) &&
+              residual() <= std::max(before, Real(1e-3) * tolerance_);
+  if (isAllowed) return;
+  lambda_ = best_;
+  updateVelocity();
 }
 
 /// step_ = jacobian_^-1 step_ by Gaussian elimination with row pivoting, rows

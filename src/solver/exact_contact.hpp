@@ -44,6 +44,7 @@ class ExactContactSolver {
   [[nodiscard]] Real residual();
   [[nodiscard]] bool isSolved();
   bool newton(int maxIterations);
+  void shareLoad();
   bool solveLinear();
   void startFromNormals();
   void sweep();

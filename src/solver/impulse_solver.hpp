@@ -2,15 +2,13 @@
 //
 // Contact impulses of one island (see impulse_problem.hpp for the problem).
 //
-// Small islands: normals by an active set on the dense matrix, friction and
-// normals in turn until both hold, so the answer is exact to rounding. Large
-// ones: sub-steps with sweeps of block Gauss-Seidel (the three rows of a point
-// together), in an order that is a fixed colouring of the groups: groups of one
-// colour share no moving block, so any number of threads gives the same bits.
+// Small islands are solved to rounding (exact_contact.hpp). Large ones: sweeps of block
+// Gauss-Seidel (the three rows of a point together) and conjugate gradients where those do not get
+// there, in an order that is a fixed colouring of the groups: groups of one colour share no moving
+// block, so any number of threads gives the same bits.
 //
-// No energy is made: started from zero impulses every update lowers the kinetic
-// energy; a warm start that ends with more than it began with is thrown away
-// and the island solved from zero.
+// No energy is made: an attempt whose contacts do positive work is repeated with more sweeps, and
+// at last from zero impulses, from which every update lowers the kinetic energy.
 #pragma once
 
 #include "core/parallel_for.hpp"

@@ -12,14 +12,14 @@ namespace tangere::solver {
 namespace {
 
 /// What one item of a shared loop takes: some microseconds of work.
-constexpr int kPacksPerItem = 4;
+constexpr int kPacksPerItem = 8;
 constexpr int kBodiesPerItem = 64;
-/// Groups of a colour are packed by number of points, so that few rows are
-/// empty; all above this count as one size.
+/// Groups of a colour are packed by number of points, so that few rows are empty; all above this
+/// count as one size.
 constexpr int kMaxSizeClass = 8;
 
-/// A depth this little beyond the slop, as a part of it, is no cause for a
-/// correction: each one takes a part of what is left, and would never end.
+/// A depth this little beyond the slop, as a part of it, is no cause for a correction: each one
+/// takes a part of what is left, and would never end.
 constexpr Real kLeastExcess = 1e-3;
 /// Velocities at the points, as a part of what the free forces give in a sub-step, that hardly
 /// change which points are closed: there is then time for many steps of conjugate gradients, each
@@ -28,14 +28,18 @@ constexpr Real kLeastExcess = 1e-3;
 /// blocks.)
 constexpr Real kNearRest = 0.0005;
 constexpr Real kNearRestOfLarge = 0.005;
+/// In a large island sweeps that still change velocities by this part of what gravity adds in the
+/// step are those of bodies that move: conjugate gradients, which serve rest, are not worth their
+/// time then.
+constexpr Real kInMotion = 0.05;
 constexpr int kMaxStepsNearRest = 200;
 constexpr int kMaxBodiesNearRest = 256;
 /// Velocities before the step that are left alone, as a multiple of the tolerance.
 constexpr Real kCleanEnough = 3;
 /// Conjugate gradients end at this part of what they started with.
 constexpr Real kProjectionGoal = 1e-8;
-/// Least curvature along a direction, against that of the diagonal blocks:
-/// below it the direction is one that no block feels.
+/// Least curvature along a direction, against that of the diagonal blocks: below it the direction
+/// is one that no block feels.
 constexpr Real kLeastCurvature = 1e-6;
 /// (Change of velocity over velocity)^2 below which nothing touched a block.
 constexpr Real kRounding2 = 1e-26;
@@ -148,6 +152,7 @@ void SweepSolver::solve(const ImpulseProblem& problem, const ImpulseIsland& isla
         }
       }
       if (residual <= sweeps.tolerance || round >= sweeps.numProjections) break;
+      if (num_bodies_ > kMaxBodiesNearRest && residual > kInMotion * largest_gain_) break;
       report->iterations += projectVelocities(team, sweeps.tolerance);
     }
     forBodies(team, [&](int begin, int end) {
@@ -502,7 +507,7 @@ SweepSolver::Gradients SweepSolver::findStep(const PackView& view, Team* team, R
     maxSteps = std::max(maxSteps, std::min(6 * num_bodies_, kMaxStepsNearRest));
   }
   for (; found.numSteps < maxSteps && residual > goal && energy > leastEnergy; ++found.numSteps) {
-    clearPushes();
+    clearPushes(team);
     forColors(team, [&](int begin, int end) {
       functions_->spreadDirection(view, begin, end, beta);
       return Real(0);
@@ -547,11 +552,13 @@ void SweepSolver::forAll(Team* team, const Range& range) {
   });
 }
 
-void SweepSolver::clearPushes() {
-  for (int i = 0; i < num_bodies_; ++i) {
-    pushes_[i] = SlotVelocity{};
-    pushes_[i].inverseMass = velocities_[i].inverseMass;
-  }
+void SweepSolver::clearPushes(Team* team) {
+  forBodies(team, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      pushes_[i] = SlotVelocity{};
+      pushes_[i].inverseMass = velocities_[i].inverseMass;
+    }
+  });
 }
 
 /// In the order of the packs, whatever the threads.
@@ -571,7 +578,7 @@ void SweepSolver::correctPositions(const ImpulseOptions& options, Team* team) {
   if (deepest <= kLeastExcess * options.slop) return;
 
   is_corrected_ = true;
-  clearPushes();
+  clearPushes(team);
   for (int k = 0; k < sweeps_.numCorrectionSweeps; ++k) {
     const Real change = forColors(
         team, [&](int begin, int end) { return functions_->correctionSweep(view_, begin, end); });

@@ -103,7 +103,7 @@ class SweepSolver {
   [[nodiscard]] Real beginGradients(const PackView& view, Team* team);
   Gradients findStep(const PackView& view, Team* team, Real tolerance, Real residual);
   void takeStep(Team* team, Real factor, bool isExtra);
-  void clearPushes();
+  void clearPushes(Team* team);
   [[nodiscard]] Real sumOfPartials() const;
   void correctPositions(const ImpulseOptions& options, Team* team);
   void summarize(ImpulseReport* report) const;

@@ -220,6 +220,19 @@ TEST(MeshDepths, TheSameHoldsForFineMeshesWithSharpEdges) {
   }
 }
 
+TEST(MeshDepths, TwoFineMeshesWithSharpEdgesHaveNoDeepContactsEither) {
+  // A point's depth is that of a vertex here, which may be far from the deepest place.
+  std::uint64_t seed = 301;
+  const Vec3 size{0.6, 0.4, 0.3};
+  const Box box(size);
+  const auto body = refined(refined(refined(boxMesh(size)))).build();
+  for (const auto& [meshName, input] : sharpMeshes()) {
+    const auto mesh = refined(refined(refined(input))).build();
+    const Convex hull(input.vertices);
+    expectTrueDepths({*body, *mesh, box, hull, {}, {}, "fine cube on " + meshName}, seed++, 40, 0);
+  }
+}
+
 TEST(MeshDepths, ABoxOnTheRidgesOfATerrainIsAsDeepAsTheyReach) {
   // Ridges along x, 0.1 high and 0.25 apart: 77 degrees at the top.
   constexpr int kSide = 33;

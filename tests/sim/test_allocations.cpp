@@ -10,20 +10,12 @@
 #include <cstdlib>
 #include <new>
 
-#include <execinfo.h>
-
 namespace {
 std::atomic<long> numAllocations{0};
-std::atomic<bool> isTracing{false};
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
   numAllocations.fetch_add(1, std::memory_order_relaxed);
-  if (isTracing.exchange(false)) {
-    void* frames[32];
-    backtrace_symbols_fd(frames, backtrace(frames, 32), 2);
-    isTracing = true;
-  }
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -38,9 +30,7 @@ long allocationsOf(const Scene& scene, int before, int steps, int numThreads = 1
   Simulator sim(scene.build(), numThreads);
   sim.step(before);
   const long start = numAllocations;
-  isTracing = std::getenv("TANGERE_TRACE_ALLOCATIONS") != nullptr;
   sim.step(steps);
-  isTracing = false;
   return numAllocations - start;
 }
 

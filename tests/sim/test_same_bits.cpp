@@ -4,6 +4,7 @@
 #include "sim/random_scene.hpp"
 
 #include <cfenv>
+#include <thread>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -46,6 +47,40 @@ TEST(SimDeterminism, AThousandStepsGiveTheSameBitsForAnyNumberOfThreads) {
   const std::uint64_t expected = hashAfter(scene, 1000, 1);
   for (const int threads : {2, 4, 8})
     EXPECT_EQ(hashAfter(scene, 1000, threads), expected) << threads;
+}
+
+TEST(SimDeterminism, MoreThreadsThanCoresGiveTheSameBits) {
+  const Scene scene = mixedPile(15);
+  const std::uint64_t expected = hashAfter(scene, 60);
+  for (const int threads : {64, 300}) EXPECT_EQ(hashAfter(scene, 60, threads), expected) << threads;
+}
+
+TEST(SimDeterminism, ACacheThatIsFullDropsNothingAndStaysDeterministic) {
+  Scene scene = mixedPile(20);
+  scene.options.patchCache.maxPairs = 10;
+  const std::uint64_t expected = hashAfter(scene, 300);
+  EXPECT_EQ(hashAfter(scene, 300, 4), expected);
+  CheckedSimulation run(scene);
+  run.run(300);
+  EXPECT_GT(run.sim.report().numContacts, 20) << "more than the cache may keep";
+  EXPECT_EQ(run.sim.state().hash(), expected);
+}
+
+TEST(SimDeterminism, WorldsOnTheirOwnThreadsDoNotDisturbEachOther) {
+  const Model model = mixedPile(15).build();
+  Simulator reference(model);
+  reference.step(150);
+  std::vector<std::uint64_t> hashes(4);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    threads.emplace_back([&, i] {
+      Simulator sim(model, 1 + static_cast<int>(i % 2));
+      sim.step(150);
+      hashes[i] = sim.state().hash();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, reference.state().hash());
 }
 
 TEST(SimDeterminism, RepeatedRunsAndResetsGiveTheSameBits) {

@@ -6,15 +6,14 @@
 namespace tangere::test {
 namespace {
 
-/// A box on the floor, and one far away that never rests.
-Scene boxAndTop() {
+Scene boxOnFloor() {
   Scene scene;
   scene.bodies = {floorOf(), bodyOf("box", cube(0.1), {0, 0, 0.1})};
   return scene;
 }
 
 TEST(Sleeping, ABoxAtRestFallsAsleepAfterTheDurationAndStops) {
-  CheckedSimulation run(boxAndTop());
+  CheckedSimulation run(boxOnFloor());
   run.runFor(0.45);
   EXPECT_FALSE(run.isAsleep("box"));
   run.runFor(0.2);
@@ -28,7 +27,7 @@ TEST(Sleeping, ABoxAtRestFallsAsleepAfterTheDurationAndStops) {
 }
 
 TEST(Sleeping, CanBeSwitchedOff) {
-  Scene scene = boxAndTop();
+  Scene scene = boxOnFloor();
   scene.options.sleep.enabled = false;
   CheckedSimulation run(scene);
   run.runFor(2);
@@ -45,7 +44,7 @@ TEST(Sleeping, ABodyAtTheTopOfItsFlightDoesNotFallAsleep) {
 }
 
 TEST(Sleeping, AForceWakesAndMoves) {
-  CheckedSimulation run(boxAndTop());
+  CheckedSimulation run(boxOnFloor());
   run.runFor(1);
   ASSERT_TRUE(run.isAsleep("box"));
   const int body = run.index("box");
@@ -56,7 +55,7 @@ TEST(Sleeping, AForceWakesAndMoves) {
 }
 
 TEST(Sleeping, AVelocityWakes) {
-  CheckedSimulation run(boxAndTop());
+  CheckedSimulation run(boxOnFloor());
   run.runFor(1);
   ASSERT_TRUE(run.isAsleep("box"));
   run.sim.setVelocity(run.index("box"), {1, 0, 0}, {});
@@ -66,7 +65,7 @@ TEST(Sleeping, AVelocityWakes) {
 }
 
 TEST(Sleeping, AHitWakes) {
-  Scene scene = boxAndTop();
+  Scene scene = boxOnFloor();
   scene.bodies.push_back(bodyOf("ball", ball(0.1), {-3, 0, 0.11}));
   scene.bodies[2].linearVelocity = {2, 0, 0};
   CheckedSimulation run(scene);
@@ -94,7 +93,7 @@ TEST(Sleeping, AFallingBodyWakesTheStackItLandsOn) {
 
 TEST(Sleeping, TakingTheSupportAwayWakes) {
   for (const BodyType type : {BodyType::Fixed, BodyType::Kinematic, BodyType::Dynamic}) {
-    Scene scene = boxAndTop();
+    Scene scene = boxOnFloor();
     scene.bodies[1].pose.translation.z = 0.5;
     Body table = bodyOf("table", box(0.5, 0.5, 0.2), {0, 0, 0.2});
     table.type = type;
@@ -126,7 +125,7 @@ TEST(Sleeping, TheWholeSleepingStackFallsWhenItsSupportIsTakenAway) {
 }
 
 TEST(Sleeping, ABodyPutIntoASleepingOneWakesIt) {
-  Scene scene = boxAndTop();
+  Scene scene = boxOnFloor();
   scene.bodies.push_back(fixedOf("wall", cube(0.1), {5, 0, 0.1}));
   CheckedSimulation run(scene);
   run.runFor(1);
@@ -137,7 +136,7 @@ TEST(Sleeping, ABodyPutIntoASleepingOneWakesIt) {
 }
 
 TEST(Sleeping, AKinematicSupportThatBeginsToMoveCarriesTheSleeperAlong) {
-  Scene scene = boxAndTop();
+  Scene scene = boxOnFloor();
   scene.bodies[1].pose.translation.z = 0.5;
   Body table = bodyOf("table", box(0.5, 0.5, 0.2), {0, 0, 0.2});
   table.type = BodyType::Kinematic;
@@ -167,7 +166,7 @@ TEST(Sleeping, NeighboursThatDoNotTouchDoNotKeepEachOtherAwake) {
 }
 
 TEST(Sleeping, TheEnergyOfFallingAsleepIsBooked) {
-  Scene scene = boxAndTop();
+  Scene scene = boxOnFloor();
   scene.options.sleep.linearSpeed = 0.5;
   scene.options.sleep.angularSpeed = 5;
   scene.options.sleep.duration = 0.01;
