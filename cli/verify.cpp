@@ -71,7 +71,7 @@ Json readCase(const std::string& path) {
   std::stringstream text;
   text << in.rdbuf();
   try {
-    const Json document = Json::parse(text.str());
+    Json document = Json::parse(text.str());
     for (const char* key : {"id", "family", "parameters", "checks"}) {
       if (!document.contains(key)) {
         throw CommandError(kInputRejected,

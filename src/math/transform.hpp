@@ -11,7 +11,7 @@ namespace tangere::math {
 
 template <class S>
 [[nodiscard]] TANGERE_HD constexpr bool isFinite(S x) {
-  return x - x == S(0);  // infinities and NaN give NaN
+  return x * S(0) == S(0);  // infinities and NaN give NaN
 }
 
 template <class S>

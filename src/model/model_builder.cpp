@@ -176,6 +176,7 @@ int findMaterial(const std::vector<Material>& materials, const std::string& name
     if (materials[i].name == wanted) return static_cast<int>(i);
   }
   std::vector<std::string> known;
+  known.reserve(materials.size());
   for (const Material& material : materials) known.push_back(material.name);
   reject(who + "no material is called '" + wanted + "'" + nearNames(wanted, known));
 }

@@ -186,6 +186,7 @@ BodyState Simulator::body(std::string_view name) const {
   const int index = impl_->model.findBody(name);
   if (index < 0) {
     std::vector<std::string> known;
+    known.reserve(impl_->model.data().bodies.size());
     for (int i = 0; i < impl_->model.numBodies(); ++i) known.emplace_back(impl_->model.bodyName(i));
     throw InvalidInput("no body is called '" + std::string(name) + "'" +
                        nearNames(std::string(name), known));
