@@ -96,8 +96,9 @@ struct ContactPatch {
   std::uint16_t framesSinceSeen = 0;  ///< saturating
   std::uint8_t count = 0;
   ContactType type = ContactType::Unknown;
-  /// Over maxPairs: emitted this frame, forgotten by the next.
-  bool isBypassed = false;
+  /// 1: over maxPairs, emitted this frame, forgotten by the next. (Not a bool: patches are read
+  /// from files, and a bool has only two values.)
+  std::uint8_t isBypassed = 0;
   std::uint8_t reserved[3] = {};
   PatchChurn churn;  ///< since the patch was made or since resetChurn()
 

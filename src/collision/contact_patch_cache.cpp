@@ -114,8 +114,8 @@ void ContactPatchCache::updateFrom(const RawContacts& raw, std::span<const Trans
   if (!isActive(options_)) return reset();
   if (num_manifolds_ != static_cast<int>(count_)) {
     const std::span<ContactPatch> old = patches();
-    const auto end = std::remove_if(old.begin(), old.end(),
-                                    [](const ContactPatch& patch) { return patch.isBypassed; });
+    const auto end = std::remove_if(
+        old.begin(), old.end(), [](const ContactPatch& patch) { return patch.isBypassed != 0; });
     count_ = static_cast<std::size_t>(end - old.begin());
   }
   ++frame_;
@@ -163,7 +163,7 @@ void ContactPatchCache::updateFrom(const RawContacts& raw, std::span<const Trans
       }
     }
     TANGERE_ASSERT(isWellFormed(patch, update.rules()));
-    if (!patch.isBypassed) {
+    if (patch.isBypassed == 0) {
       ++num_manifolds_;
       num_persistent_contacts_ += patch.count;
     }
@@ -207,7 +207,7 @@ void ContactPatchCache::forgetWhere(const Predicate& isForgotten) {
   const std::span<ContactPatch> all = patches();
   const auto end = std::remove_if(all.begin(), all.end(), [&](const ContactPatch& patch) {
     if (!isForgotten(patch)) return false;
-    if (!patch.isBypassed) churn_.removes += patch.count;
+    if (patch.isBypassed == 0) churn_.removes += patch.count;
     return true;
   });
   if (end == all.end()) return;
@@ -270,6 +270,8 @@ void ContactPatchCache::load(const Snapshot& snapshot) {
                     "saved patch without two objects", i, patch.key.object1, patch.key.object2);
     TANGERE_REQUIRE(i == 0 || snapshot.patches[i - 1].key < patch.key,
                     "saved patches are not sorted", i);
+    TANGERE_REQUIRE(patch.isBypassed <= 1, "saved patch with an impossible flag", i,
+                    int{patch.isBypassed});
   }
   if (patches_.size() < snapshot.patches.size()) patches_.resize(snapshot.patches.size());
   std::copy(snapshot.patches.begin(), snapshot.patches.end(), patches_.begin());
@@ -319,7 +321,7 @@ void ContactPatchCache::listContacts() {
   num_persistent_contacts_ = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     const ContactPatch& patch = patches_[i];
-    if (!patch.isBypassed) {
+    if (patch.isBypassed == 0) {
       ++num_manifolds_;
       num_persistent_contacts_ += patch.count;
     }

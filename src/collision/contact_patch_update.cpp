@@ -178,7 +178,7 @@ void ContactPatchUpdate::create(ContactPatch& patch, std::uint32_t frame, std::u
 void ContactPatchUpdate::bypass(ContactPatch& patch, std::uint32_t frame) {
   patch.lastUpdateFrame = frame;
   patch.type = type_;
-  patch.isBypassed = true;
+  patch.isBypassed = 1;
   patch.count = static_cast<std::uint8_t>(std::min(num_fresh_, rules_.maxPoints));
   for (int i = 0; i < patch.count; ++i) {
     const FreshPoint& fresh = fresh_[static_cast<std::size_t>(i)];
