@@ -188,14 +188,14 @@ TEST(ExactContact, RandomSmallHeapsAreSolvedToRounding) {
       EXPECT_LE(report.contactWork, 1e-12 * (before + 1));
     }
     if (isExact) {
-      // Near a jam the impulses are large and so is what rounding makes of them. The few heaps that
-      // only sweeps could solve are a little further off.
+      // Near a jam the impulses are large and so is what rounding makes of them. One heap is solved
+      // by sweeps alone, which stop a little further off.
       Real largest = 0;
       for (const ImpulsePoint& point : problem.points) {
         largest = std::max(largest, point.normalImpulse / 0.1);
       }
       const Real off = violation(problem) / (1 + largest);
-      EXPECT_LT(off, 1e-7) << round;
+      EXPECT_LT(off, 5e-9) << round;
       numSharp += off < 1e-10 ? 1 : 0;
     }
     const Real gained = test::kineticEnergy(problem) - before;
@@ -204,7 +204,7 @@ TEST(ExactContact, RandomSmallHeapsAreSolvedToRounding) {
         << round;
   }
   EXPECT_EQ(numConverged, numTotal);
-  EXPECT_GE(numSharp, 390);  // of 400
+  EXPECT_GE(numSharp, 399);  // of 400
 }
 
 TEST(ExactContact, DepthBeyondTheSlopIsPushedOutWithoutVelocity) {
