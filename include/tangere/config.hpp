@@ -3,6 +3,8 @@
 // Version, scalar type and the marks that let one function body serve host and device.
 #pragma once
 
+#include <limits>
+
 #define TANGERE_VERSION_MAJOR 0
 #define TANGERE_VERSION_MINOR 1
 #define TANGERE_VERSION_PATCH 0
@@ -19,5 +21,8 @@ namespace tangere {
 
 /// The scalar of every public quantity. SI units throughout: m, kg, s, rad.
 using Real = double;
+
+/// A limit that is none.
+inline constexpr Real kUnlimited = std::numeric_limits<Real>::infinity();
 
 }  // namespace tangere

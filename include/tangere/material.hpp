@@ -19,6 +19,13 @@ struct Material {
   Real restitution = 0;        ///< in [0, 1]
   Real torsionalFriction = 0;  ///< torque about the normal over normal force [m]
   Real rollingFriction = 0;    ///< torque about the tangents over normal force [m]
+
+  // The compliant contact of the SAP solver; combined in series.
+  Real stiffness =
+      kUnlimited;  ///< of a contact point [N/m]; unlimited: as stiff as the step allows
+  /// Linear dissipation: a contact relaxes in this time; the times of two surfaces add up [s].
+  Real relaxationTime = 0.01;
+  Real dissipation = 0;  ///< Hunt-Crossley, where that model is chosen [s/m]
 };
 
 /// What one pair of materials does where it is more than the combination rule.
@@ -28,6 +35,9 @@ struct MaterialPair {
   std::optional<Real> restitution{};
   std::optional<Real> torsionalFriction{};
   std::optional<Real> rollingFriction{};
+  std::optional<Real> stiffness{};
+  std::optional<Real> relaxationTime{};
+  std::optional<Real> dissipation{};
 };
 
 }  // namespace tangere

@@ -5,6 +5,7 @@
 // threads.
 #pragma once
 
+#include <tangere/articulation.hpp>
 #include <tangere/contact_patch_cache.hpp>
 #include <tangere/material.hpp>
 #include <tangere/shape.hpp>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,13 +38,25 @@ struct BodyShape {
   std::string material{};            ///< name of a material; empty: the default material
   std::uint32_t group = 1;           ///< bits this shape belongs to
   std::uint32_t mask = 0xffffffffu;  ///< bits it collides with; both sides must agree
+  /// Where both shapes say so, it is enough that one side agrees.
+  bool isOneSideEnough = false;
+  std::string name{};  ///< for messages, sensors and pair rules; may be empty
 };
 
-/// A rigid body. Its name is its identity: the order in which bodies are added does not matter.
+/// A rigid body. Its name is its identity: the order in which bodies are added does not matter
+/// (except to the order of the coordinates).
+///
+///   parent   joints   Dynamic                  Fixed, Kinematic
+///   none     none     free                     stands, moves as told
+///   none     some     moves against the world  refused
+///   named    none     welded to the parent     refused
+///   named    some     moves against it         refused
 struct Body {
   std::string name;
   BodyType type = BodyType::Dynamic;
-  Transform pose{};        ///< X_WB at the start
+  std::string parent{};         ///< empty: the world
+  std::vector<Joint> joints{};  ///< in order from the parent
+  Transform pose{};        ///< X_WB at the start; with parent or joints X_PB at their references
   Vec3 linearVelocity{};   ///< of the body's origin at the start, world [m/s]
   Vec3 angularVelocity{};  ///< at the start, world [rad/s]
   std::vector<BodyShape> shapes{};
@@ -52,6 +66,7 @@ struct Body {
   Real linearDamping = 0;   ///< force per mass and speed [1/s]
   Real angularDamping = 0;  ///< torque per inertia and rate [1/s]
   Real gravityScale = 1;
+  bool collidesWithParent = false;  ///< bodies of one weld never touch each other
 };
 
 /// Sleeping islands cost nothing and their bodies do not move at all; their contacts keep the
@@ -63,10 +78,26 @@ struct SleepOptions {
   Real duration = 0.5;       ///< [s]
 };
 
+/// What moves the bodies.
+enum class SolverType : std::uint8_t {
+  Impulse,  ///< free bodies; restitution
+  Sap,      ///< the convex solver: joints, drives and contacts together
+  Event,    ///< exact events
+};
+/// "impulse", "sap", "event".
+[[nodiscard]] const char* solverTypeName(SolverType type);
+
 struct SimulationOptions {
   Real dt = 0.002;  ///< [s]
   Vec3 gravity{0, 0, -9.81};
+  SolverType solver = SolverType::Impulse;
   ImpulseOptions impulse{};
+  /// Contact points remember what friction held in the last step, so a large regularization does
+  /// not make held things creep, and the solver needs far fewer iterations.
+  SapOptions sap{.relativeTolerance = 1e-9, .nearRigid = 0.1, .frictionRegularization = 0.1};
+  /// SAP: > 0: a step is divided until halving its parts changes no coordinate by more than this
+  /// [m, rad]; 0: one solve a step.
+  Real accuracy = 0;
   ContactPatchCacheOptions patchCache{.enabled = true, .allowNegativeDepth = true};
   SleepOptions sleep{};
   /// Approach below this speed does not bounce [m/s].
@@ -88,6 +119,39 @@ class Model {
   [[nodiscard]] const std::shared_ptr<const Shape>& shape(int shape) const;
   /// X_BS.
   [[nodiscard]] const Transform& shapePose(int shape) const;
+  [[nodiscard]] std::string_view shapeName(int shape) const;
+  /// The body it is jointed or welded to; -1: the world.
+  [[nodiscard]] int parentOf(int body) const;
+
+  // Coordinates; free bodies have some under the SAP solver alone.
+  [[nodiscard]] int numPositions() const;
+  [[nodiscard]] int numVelocities() const;
+  [[nodiscard]] int numActivations() const;
+  /// In order of creation. A free body has a joint of its own name.
+  [[nodiscard]] int numJoints() const;
+  [[nodiscard]] const Joint& joint(int joint) const;
+  [[nodiscard]] int bodyOfJoint(int joint) const;
+  /// Where its coordinates start.
+  [[nodiscard]] int positionOfJoint(int joint) const;
+  [[nodiscard]] int velocityOfJoint(int joint) const;
+  /// -1 when there is none.
+  [[nodiscard]] int findJoint(std::string_view name) const;
+  [[nodiscard]] int numActuators() const;
+  [[nodiscard]] const Actuator& actuator(int actuator) const;
+  [[nodiscard]] int findActuator(std::string_view name) const;
+  [[nodiscard]] int numTendons() const;
+  [[nodiscard]] const Tendon& tendon(int tendon) const;
+  [[nodiscard]] int numSites() const;
+  [[nodiscard]] const Site& site(int site) const;
+  [[nodiscard]] int numEqualities() const;
+  [[nodiscard]] const Equality& equality(int equality) const;
+  [[nodiscard]] int numSensors() const;
+  [[nodiscard]] const Sensor& sensor(int sensor) const;
+  /// Where the readings of a sensor start, and of all of them the number.
+  [[nodiscard]] int startOfSensor(int sensor) const;
+  [[nodiscard]] int numSensorValues() const;
+  [[nodiscard]] std::span<const Keyframe> keyframes() const;
+
   [[nodiscard]] const SimulationOptions& options() const;
   /// The same bodies under other options. Throws InvalidInput.
   [[nodiscard]] Model withOptions(const SimulationOptions& options) const;
@@ -119,6 +183,14 @@ class ModelBuilder {
   void addBody(const Body& body);
   /// The two bodies never touch.
   void excludePair(std::string_view body1, std::string_view body2);
+  /// The two shapes touch whatever filters say.
+  void addShapePair(const ShapePairRule& rule);
+  void addSite(const Site& site);
+  void addTendon(const Tendon& tendon);
+  void addActuator(const Actuator& actuator);
+  void addEquality(const Equality& equality);
+  void addSensor(const Sensor& sensor);
+  void addKeyframe(const Keyframe& keyframe);
 
   /// Throws InvalidInput when a material or body that is referred to does not exist.
   [[nodiscard]] Model build() const;

@@ -14,12 +14,13 @@
 
 namespace tangere {
 
-/// The arrays are the rows of state_fields.inc, with one entry for each body.
+/// The arrays are the rows of state_fields.inc.
 struct State {
   Real time = 0;           ///< [s]
   std::uint64_t step = 0;  ///< steps taken
+  Real trialStep = 0;      ///< of error control: what to try next [s]; 0: the whole step
 
-#define TANGERE_FIELD(name, type, meaning) std::vector<type> name;
+#define TANGERE_FIELD(name, type, count, meaning) std::vector<type> name;
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
 

@@ -7,6 +7,18 @@
 
 namespace tangere {
 
+const char* solverTypeName(SolverType type) {
+  switch (type) {
+    case SolverType::Impulse:
+      return "impulse";
+    case SolverType::Sap:
+      return "sap";
+    case SolverType::Event:
+      return "event";
+  }
+  return "unknown";
+}
+
 int Model::numBodies() const { return static_cast<int>(data_->bodies.size()); }
 
 std::string_view Model::bodyName(int body) const { return data_->bodies[body].name; }
@@ -32,6 +44,73 @@ const std::shared_ptr<const Shape>& Model::shape(int shape) const {
 }
 
 const Transform& Model::shapePose(int shape) const { return data_->shapes[shape].pose; }
+
+std::string_view Model::shapeName(int shape) const { return data_->shapes[shape].name; }
+
+int Model::parentOf(int body) const { return data_->bodies[body].parent; }
+
+int Model::numPositions() const {
+  return static_cast<int>(model::FieldCounts(*data_).numPositions);
+}
+
+int Model::numVelocities() const {
+  return static_cast<int>(model::FieldCounts(*data_).numVelocities);
+}
+
+int Model::numActivations() const { return data_->numActivations; }
+
+int Model::numJoints() const { return static_cast<int>(data_->joints.size()); }
+
+const Joint& Model::joint(int joint) const { return data_->joints[joint].joint; }
+
+int Model::bodyOfJoint(int joint) const { return data_->joints[joint].body; }
+
+int Model::positionOfJoint(int joint) const { return data_->joints[joint].q; }
+
+int Model::velocityOfJoint(int joint) const { return data_->joints[joint].v; }
+
+int Model::findJoint(std::string_view name) const {
+  int found = -1;
+  for (int i = 0; i < numJoints(); ++i) {
+    if (joint(i).name != name) continue;
+    if (joint(i).type != JointType::Free) return i;
+    found = i;  // unless a joint proper has this name
+  }
+  return found;
+}
+
+int Model::numActuators() const { return static_cast<int>(data_->actuators.size()); }
+
+const Actuator& Model::actuator(int actuator) const { return data_->actuators[actuator].actuator; }
+
+int Model::findActuator(std::string_view name) const {
+  for (int i = 0; i < numActuators(); ++i) {
+    if (actuator(i).name == name) return i;
+  }
+  return -1;
+}
+
+int Model::numTendons() const { return static_cast<int>(data_->tendons.size()); }
+
+const Tendon& Model::tendon(int tendon) const { return data_->tendons[tendon].tendon; }
+
+int Model::numSites() const { return static_cast<int>(data_->sites.size()); }
+
+const Site& Model::site(int site) const { return data_->sites[site].site; }
+
+int Model::numEqualities() const { return static_cast<int>(data_->equalities.size()); }
+
+const Equality& Model::equality(int equality) const { return data_->equalities[equality].equality; }
+
+int Model::numSensors() const { return static_cast<int>(data_->sensors.size()); }
+
+const Sensor& Model::sensor(int sensor) const { return data_->sensors[sensor].sensor; }
+
+int Model::startOfSensor(int sensor) const { return data_->sensors[sensor].start; }
+
+int Model::numSensorValues() const { return data_->numSensorValues; }
+
+std::span<const Keyframe> Model::keyframes() const { return data_->keyframes; }
 
 const SimulationOptions& Model::options() const { return data_->options; }
 

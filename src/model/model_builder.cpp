@@ -5,12 +5,14 @@
 #include <tangere/model.hpp>
 
 #include "core/assert.hpp"
-#include "core/stable_hash.hpp"
 #include "core/stable_sort.hpp"
 #include "geometry/mass_properties.hpp"
 #include "math/symmetric_eigen.hpp"
 #include "math/transform.hpp"
 #include "model/model_data.hpp"
+#include "model/model_hash.hpp"
+#include "model/robot_parts.hpp"
+#include "model/tree_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +25,10 @@ constexpr const char* kDefaultMaterial = "default";
 /// Poses come from files with rounded digits: this far from a rotation is still taken for one.
 constexpr Real kRotationTolerance = 1e-6;
 
+bool isJointed(const Body& body) { return !body.parent.empty() || !body.joints.empty(); }
+/// A link that only joins others.
+bool isMassless(const MassProperties& mass) { return mass.mass == 0 && mass.inertia == Mat3{}; }
+int indexOfBody(const model::ModelData& data, const std::string& name);
 void requireMaterial(const Material& material);
 void requireOptions(const SimulationOptions& options);
 void requireMass(const MassProperties& mass, const std::string& body);
@@ -30,7 +36,6 @@ std::vector<BodyShape> withoutCompounds(const std::vector<BodyShape>& shapes);
 MassProperties massOfShapes(const Body& body, const std::vector<Material>& materials);
 Mat3 inverseOf(const Mat3& inertia);
 Real reachOf(const Shape& shape, const Transform& pose, const Vec3& from);
-std::uint64_t hashOf(const model::ModelData& data);
 [[noreturn]] void reject(const std::string& message) { throw InvalidInput(message); }
 
 }  // namespace
@@ -41,6 +46,7 @@ struct ModelBuilder::Impl {
   std::vector<MaterialPair> pairs;
   std::vector<Body> bodies;
   std::vector<std::pair<std::string, std::string>> excluded;
+  model::RobotParts parts;
 
   [[nodiscard]] std::vector<Material> sortedMaterials() const;
   [[nodiscard]] std::vector<std::string> bodyNames() const;
@@ -74,7 +80,10 @@ void ModelBuilder::addPair(const MaterialPair& pair) {
                          .friction = pair.friction.value_or(0),
                          .restitution = pair.restitution.value_or(0),
                          .torsionalFriction = pair.torsionalFriction.value_or(0),
-                         .rollingFriction = pair.rollingFriction.value_or(0)};
+                         .rollingFriction = pair.rollingFriction.value_or(0),
+                         .stiffness = pair.stiffness.value_or(kUnlimited),
+                         .relaxationTime = pair.relaxationTime.value_or(0),
+                         .dissipation = pair.dissipation.value_or(0)};
   requireMaterial(checked);
   for (const MaterialPair& other : impl_->pairs) {
     const bool isSame = other.material1 == pair.material1 && other.material2 == pair.material2;
@@ -107,7 +116,13 @@ void ModelBuilder::addBody(const Body& body) {
     if (isSurface && body.type == BodyType::Dynamic)
       reject(who + "a " + std::string(shapeTypeName(type)) + " belongs to a fixed body");
   }
-  if (body.massProperties) requireMass(*body.massProperties, body.name);
+  if (body.massProperties && !(isJointed(body) && isMassless(*body.massProperties)))
+    requireMass(*body.massProperties, body.name);
+  if (isJointed(body) && body.type != BodyType::Dynamic)
+    reject(who + "a body with a parent or joints is dynamic");
+  if (isJointed(body) && !(body.linearVelocity == Vec3{} && body.angularVelocity == Vec3{}))
+    reject(who + "a jointed body starts at rest; give its velocities to the simulator");
+  for (const Joint& joint : body.joints) model::requireJoint(joint, body);
   if (body.type == BodyType::Fixed &&
       !(body.linearVelocity == Vec3{} && body.angularVelocity == Vec3{}))
     reject(who + "a fixed body has no velocity; use a kinematic one");
@@ -117,6 +132,35 @@ void ModelBuilder::addBody(const Body& body) {
 void ModelBuilder::excludePair(std::string_view body1, std::string_view body2) {
   if (body1 == body2) reject("a body never touches itself: '" + std::string(body1) + "'");
   impl_->excluded.emplace_back(body1, body2);
+}
+
+void ModelBuilder::addShapePair(const ShapePairRule& rule) {
+  if (!(rule.friction <= 1000)) reject("pair of shapes: friction must be at most 1000");
+  impl_->parts.shapePairs.push_back(rule);
+}
+void ModelBuilder::addSite(const Site& site) {
+  model::require(site);
+  impl_->parts.sites.push_back(site);
+}
+void ModelBuilder::addTendon(const Tendon& tendon) {
+  model::require(tendon);
+  impl_->parts.tendons.push_back(tendon);
+}
+void ModelBuilder::addActuator(const Actuator& actuator) {
+  model::require(actuator);
+  impl_->parts.actuators.push_back(actuator);
+}
+void ModelBuilder::addEquality(const Equality& equality) {
+  model::require(equality);
+  impl_->parts.equalities.push_back(equality);
+}
+void ModelBuilder::addSensor(const Sensor& sensor) {
+  model::require(sensor);
+  impl_->parts.sensors.push_back(sensor);
+}
+void ModelBuilder::addKeyframe(const Keyframe& keyframe) {
+  model::require(keyframe);
+  impl_->parts.keyframes.push_back(keyframe);
 }
 
 Model ModelBuilder::build() const {
@@ -139,7 +183,22 @@ Model ModelBuilder::build() const {
   for (const Body* body : sorted) impl_->addBodyTo(*data, *body);
   impl_->fillPairTable(*data);
   impl_->fillExcluded(*data);
-  data->hash = hashOf(*data);
+  for (const Body& body : impl_->bodies)
+    data->creationOrder.push_back(indexOfBody(*data, body.name));
+  const bool isRobot =
+      !impl_->parts.isEmpty() || std::any_of(impl_->bodies.begin(), impl_->bodies.end(), isJointed);
+  if (isRobot && data->options.solver == SolverType::Impulse)
+    reject(
+        "joints, actuators, sensors and the like need the SAP solver; the impulse solver "
+        "moves free bodies alone");
+  if (data->options.solver != SolverType::Impulse) {
+    model::layOutTrees(impl_->bodies, *data);
+    model::excludeNeighbours(impl_->bodies, *data);
+    std::stable_sort(data->excludedBodies.begin(), data->excludedBodies.end());
+    model::resolveParts(impl_->parts, *data);
+  }
+  data->isRobot = isRobot;
+  data->hash = model::hashOf(*data);
   return Model(std::move(data));
 }
 
@@ -147,9 +206,30 @@ Model Model::withOptions(const SimulationOptions& options) const {
   requireOptions(options);
   auto data = std::make_shared<model::ModelData>(*data_);
   data->options = options;
-  data->hash = hashOf(*data);
+  if (data->isRobot && options.solver == SolverType::Impulse)
+    reject("this model has joints or drives: the impulse solver moves free bodies alone");
+  const bool hasTrees = data_->options.solver != SolverType::Impulse;
+  if (!hasTrees && options.solver != SolverType::Impulse) {
+    std::vector<Body> freeBodies;
+    for (const int index : data->creationOrder)
+      freeBodies.push_back({.name = data->bodies[index].name, .type = data->bodies[index].type});
+    model::layOutTrees(freeBodies, *data);
+  }
+  data->hash = model::hashOf(*data);
   return Model(std::move(data));
 }
+
+namespace {
+
+int indexOfBody(const model::ModelData& data, const std::string& name) {
+  const auto found = std::lower_bound(
+      data.bodies.begin(), data.bodies.end(), name,
+      [](const model::ModelBody& b, const std::string& wanted) { return b.name < wanted; });
+  if (found == data.bodies.end() || found->name != name) return -1;
+  return static_cast<int>(found - data.bodies.begin());
+}
+
+}  // namespace
 
 std::vector<Material> ModelBuilder::Impl::sortedMaterials() const {
   std::vector<Material> sorted = materials;
@@ -198,10 +278,16 @@ void ModelBuilder::Impl::addBodyTo(model::ModelData& data, const Body& body) con
   if (body.type == BodyType::Dynamic) {
     for (const BodyShape& shape : body.shapes)  // before the mass, which needs their density
       (void)findMaterial(data.materials, shape.material, who);
-    out.mass = body.massProperties ? *body.massProperties : massOfShapes(body, data.materials);
-    requireMass(out.mass, body.name);
-    out.inverseMass = 1 / out.mass.mass;
-    out.inverseInertia = inverseOf(out.mass.inertia);
+    const bool hasMass = body.massProperties ? !isMassless(*body.massProperties)
+                                             : !(isJointed(body) && body.shapes.empty());
+    if (hasMass || !isJointed(body)) {
+      out.mass = body.massProperties ? *body.massProperties : massOfShapes(body, data.materials);
+      requireMass(out.mass, body.name);
+      out.inverseMass = 1 / out.mass.mass;
+      out.inverseInertia = inverseOf(out.mass.inertia);
+    } else if (body.massProperties) {
+      out.mass.center = body.massProperties->center;
+    }
   }
   for (const BodyShape& shape : withoutCompounds(body.shapes)) {
     const ShapeType type = shape.shape->type();
@@ -211,6 +297,8 @@ void ModelBuilder::Impl::addBodyTo(model::ModelData& data, const Body& body) con
                            .material = findMaterial(data.materials, shape.material, who),
                            .group = shape.group,
                            .mask = shape.mask,
+                           .isOneSideEnough = shape.isOneSideEnough,
+                           .name = shape.name,
                            .reach = reachOf(*shape.shape, shape.pose, out.mass.center),
                            .isFlatFaced = type == ShapeType::Box || type == ShapeType::Convex ||
                                           type == ShapeType::Plane || type == ShapeType::Mesh ||
@@ -220,6 +308,25 @@ void ModelBuilder::Impl::addBodyTo(model::ModelData& data, const Body& body) con
   out.numShapes = static_cast<int>(data.shapes.size()) - out.firstShape;
   data.bodies.push_back(std::move(out));
 }
+
+namespace {
+
+Real inSeries(Real k1, Real k2) {
+  if (k1 == kUnlimited) return k2;
+  if (k2 == kUnlimited) return k1;
+  return k1 * k2 / (k1 + k2);
+}
+
+/// The softer surface moves more, and counts more.
+Real combinedDissipation(const Material& a, const Material& b) {
+  if (a.stiffness == kUnlimited && b.stiffness == kUnlimited)
+    return (a.dissipation + b.dissipation) / 2;
+  if (a.stiffness == kUnlimited) return b.dissipation;
+  if (b.stiffness == kUnlimited) return a.dissipation;
+  return (b.stiffness * a.dissipation + a.stiffness * b.dissipation) / (a.stiffness + b.stiffness);
+}
+
+}  // namespace
 
 void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
   const std::size_t n = data.materials.size();
@@ -232,7 +339,10 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
           .friction = std::sqrt(a.friction * b.friction),
           .restitution = std::sqrt(a.restitution * b.restitution),
           .torsionalFriction = std::sqrt(a.torsionalFriction * b.torsionalFriction),
-          .rollingFriction = std::sqrt(a.rollingFriction * b.rollingFriction)};
+          .rollingFriction = std::sqrt(a.rollingFriction * b.rollingFriction),
+          .stiffness = inSeries(a.stiffness, b.stiffness),
+          .relaxationTime = a.relaxationTime + b.relaxationTime,
+          .dissipation = combinedDissipation(a, b)};
     }
   }
   for (const MaterialPair& pair : pairs) {
@@ -244,6 +354,9 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
     combined.restitution = pair.restitution.value_or(combined.restitution);
     combined.torsionalFriction = pair.torsionalFriction.value_or(combined.torsionalFriction);
     combined.rollingFriction = pair.rollingFriction.value_or(combined.rollingFriction);
+    combined.stiffness = pair.stiffness.value_or(combined.stiffness);
+    combined.relaxationTime = pair.relaxationTime.value_or(combined.relaxationTime);
+    combined.dissipation = pair.dissipation.value_or(combined.dissipation);
     data.materialPairs[i * n + j] = data.materialPairs[j * n + i] = combined;
   }
   for (const model::ContactMaterial& pair : data.materialPairs)
@@ -252,13 +365,10 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
 
 void ModelBuilder::Impl::fillExcluded(model::ModelData& data) const {
   const auto indexOf = [&](const std::string& name) {
-    const auto found = std::lower_bound(
-        data.bodies.begin(), data.bodies.end(), name,
-        [](const model::ModelBody& b, const std::string& wanted) { return b.name < wanted; });
-    if (found == data.bodies.end() || found->name != name) {
+    const int index = indexOfBody(data, name);
+    if (index < 0)
       reject("excluded pair: no body is called '" + name + "'" + nearNames(name, bodyNames()));
-    }
-    return static_cast<int>(found - data.bodies.begin());
+    return index;
   };
   for (const auto& [name1, name2] : excluded) {
     const int i = indexOf(name1), j = indexOf(name2);
@@ -282,6 +392,11 @@ void requireMaterial(const Material& material) {
     reject(who + "torsional friction must be between 0 and 1e6 [m]");
   if (!(material.rollingFriction >= 0 && material.rollingFriction <= 1e6))
     reject(who + "rolling friction must be between 0 and 1e6 [m]");
+  if (!(material.stiffness > 0)) reject(who + "stiffness must be positive [N/m]");
+  if (!(material.relaxationTime >= 0 && material.relaxationTime <= 1e6))
+    reject(who + "relaxation time must be between 0 and 1e6 [s]");
+  if (!(material.dissipation >= 0 && material.dissipation <= 1e6))
+    reject(who + "dissipation must be between 0 and 1e6 [s/m]");
 }
 
 void requireOptions(const SimulationOptions& options) {
@@ -289,6 +404,10 @@ void requireOptions(const SimulationOptions& options) {
   TANGERE_REQUIRE(options.dt > 0 && options.dt <= 1e3, "dt must be positive and at most 1000 [s]",
                   options.dt);
   TANGERE_REQUIRE(math::isFinite(options.gravity), "gravity must be finite [m/s^2]");
+  TANGERE_REQUIRE(options.accuracy >= 0 && math::isFinite(options.accuracy),
+                  "accuracy must be finite and not negative [m, rad]", options.accuracy);
+  TANGERE_REQUIRE(options.accuracy == 0 || options.solver == SolverType::Sap,
+                  "error control needs the SAP solver", options.accuracy);
   TANGERE_REQUIRE(options.restitutionThreshold >= 0 && math::isFinite(options.restitutionThreshold),
                   "restitution threshold must be finite and not negative [m/s]",
                   options.restitutionThreshold);
@@ -407,94 +526,6 @@ Real reachOf(const Shape& shape, const Transform& pose, const Vec3& from) {
     farthest = std::max(farthest, norm(pose * p - from));
   }
   return farthest;
-}
-
-void addTo(core::StableHash& hash, const SimulationOptions& options) {
-  hash.add(options.dt);
-  hash.add(options.gravity);
-  hash.add(options.impulse.maxExactPoints);
-  hash.add(options.impulse.numSubsteps);
-  hash.add(options.impulse.numSweeps);
-  hash.add(options.impulse.numProjections);
-  hash.add(options.impulse.numProjectionSteps);
-  hash.add(options.impulse.tolerance);
-  hash.add(options.impulse.correction);
-  hash.add(options.impulse.correctionRate);
-  hash.add(options.impulse.slop);
-  hash.add(options.impulse.maxCorrectionSpeed);
-  hash.add(options.impulse.numCorrectionSweeps);
-  hash.add(options.patchCache.enabled);
-  hash.add(options.patchCache.maxPointsPerPair);
-  hash.add(options.patchCache.maxPairs);
-  hash.add(options.patchCache.maxSeparationFrames);
-  hash.add(options.patchCache.positionThreshold);
-  hash.add(options.patchCache.normalThreshold);
-  hash.add(options.patchCache.depthEpsilon);
-  hash.add(options.patchCache.separationThreshold);
-  hash.add(options.patchCache.warmStartRadius);
-  hash.add(options.patchCache.allowNegativeDepth);
-  hash.add(options.sleep.enabled);
-  hash.add(options.sleep.linearSpeed);
-  hash.add(options.sleep.angularSpeed);
-  hash.add(options.sleep.duration);
-  hash.add(options.restitutionThreshold);
-  hash.add(options.maxImpactsPerStep);
-}
-
-/// Two shapes of one type with equal boxes, supports and distances at a few points are taken for
-/// the same: a checkpoint of one model is then accepted by the other.
-void addTo(core::StableHash& hash, const Shape& shape) {
-  hash.add(shape.type());
-  const Aabb& box = shape.localAabb();
-  if (shape.type() == ShapeType::Plane) return;
-  hash.add(box);
-  const Vec3 size = box.upper - box.lower;
-  constexpr Real kProbes[4][3] = {
-      {0.3, 0.2, 0.9}, {-0.7, 0.4, 0.1}, {0.5, -0.6, -0.2}, {1.1, 1.3, 0.7}};
-  for (const auto& probe : kProbes) {
-    hash.add(shape.support({probe[0], probe[1], probe[2]}));
-    const Vec3 point{box.lower.x + probe[0] * size.x, box.lower.y + probe[1] * size.y,
-                     box.lower.z + probe[2] * size.z};
-    hash.add(shape.signedDistance(point).distance);
-  }
-}
-
-std::uint64_t hashOf(const model::ModelData& data) {
-  core::StableHash hash;
-  addTo(hash, data.options);
-  hash.add(data.bodies.size());
-  for (const model::ModelBody& body : data.bodies) {
-    hash.add(std::string_view(body.name));
-    hash.add(body.type);
-    hash.add(body.mass.mass);
-    hash.add(body.mass.center);
-    hash.add(body.mass.inertia);
-    hash.add(body.startPose);
-    hash.add(body.startVelocity);
-    hash.add(body.startAngularVelocity);
-    hash.add(body.linearDamping);
-    hash.add(body.angularDamping);
-    hash.add(body.gravityScale);
-    hash.add(body.numShapes);
-  }
-  for (const model::ModelShape& shape : data.shapes) {
-    addTo(hash, *shape.shape);
-    hash.add(shape.pose);
-    hash.add(shape.material);
-    hash.add(shape.group);
-    hash.add(shape.mask);
-  }
-  for (const model::ContactMaterial& pair : data.materialPairs) {
-    hash.add(pair.friction);
-    hash.add(pair.restitution);
-    hash.add(pair.torsionalFriction);
-    hash.add(pair.rollingFriction);
-  }
-  for (const auto& [body1, body2] : data.excludedBodies) {
-    hash.add(body1);
-    hash.add(body2);
-  }
-  return hash.value();
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ struct ContactMaterial {
   Real restitution = 0;
   Real torsionalFriction = 0;
   Real rollingFriction = 0;
+  Real stiffness = kUnlimited;
+  Real relaxationTime = 0;
+  Real dissipation = 0;
 };
 
 struct ModelBody {
@@ -33,6 +36,10 @@ struct ModelBody {
   Vec3 startAngularVelocity{};
   Real linearDamping = 0, angularDamping = 0;
   Real gravityScale = 1;
+  int parent = -1;                    ///< body it is jointed or welded to; -1: the world
+  int firstJoint = 0, numJoints = 0;  ///< into ModelData::joints
+  bool isJointed = false;             ///< moved by the coordinates of a tree
+  bool neverSleeps = false;           ///< something else than contacts acts on it
   int firstShape = 0, numShapes = 0;
 };
 
@@ -43,26 +50,153 @@ struct ModelShape {
   int material = 0;
   std::uint32_t group = 1;
   std::uint32_t mask = 0xffffffffu;
+  bool isOneSideEnough = false;
+  std::string name{};
   Real reach = 0;            ///< farthest point of the shape from the body's centre of mass [m]
   bool isFlatFaced = false;  ///< bounded by planes alone
   /// A warm collision query gives the same bits as a cold one.
   bool mayWarmStart = false;
 };
 
+/// A joint as the kernels know it: Free, Ball, Revolute, Prismatic or Screw. A Universal or Planar
+/// joint of the user is several of these.
+struct TreeJoint {
+  JointType type = JointType::Revolute;
+  int joint = 0;  ///< whose part it is: index into ModelData::joints
+  int body = 0;
+  int q = 0, v = 0;  ///< where its coordinates start in the State
+  int dof = 0;       ///< where its velocities start in the tree
+  Vec3 position{};   ///< in the frame of the body
+  Vec3 axis{};       ///< in the frame of the body, unit
+  Real pitch = 0;
+  Real reference = 0;
+};
+
+/// One body of a tree. Links are in an order in which a parent comes before its children, and the
+/// links of a subtree follow each other.
+struct TreeLink {
+  int body = 0;
+  int parent = -1;  ///< index into ModelData::links; -1: the world
+  /// X_PB with the joints at their references; for a parent of -1: in the world.
+  Transform pose{};
+  int firstJoint = 0, numJoints = 0;  ///< into ModelData::treeJoints
+  int tree = 0;
+  /// The last velocity (in the tree) that moves this link; -1: none, which a tree does not have.
+  int lastDof = -1;
+};
+
+/// One velocity of a tree.
+struct TreeDof {
+  int joint = 0;    ///< into ModelData::treeJoints
+  int v = 0;        ///< in the State
+  int link = 0;     ///< into ModelData::links
+  int parent = -1;  ///< the velocity before it on the way to the world, in the tree; -1: none
+  Real armature = 0, damping = 0, frictionLoss = 0;
+};
+
+/// Bodies that move each other through joints.
+struct Tree {
+  int firstLink = 0, numLinks = 0;
+  int firstDof = 0, numDofs = 0;  ///< into ModelData::dofs
+  /// One free body with nothing at its joint: it needs no tree to be moved.
+  bool isFreeBody = false;
+};
+
+/// A joint as the user gave it, and where its parts are.
+struct ModelJoint {
+  Joint joint{};
+  int body = 0;
+  int q = 0, v = 0;
+  int firstPart = 0, numParts = 0;  ///< into ModelData::treeJoints
+};
+
+struct ModelSite {
+  Site site{};
+  int body = -1;  ///< -1: the world
+};
+
+struct ModelTendon {
+  Tendon tendon{};
+  std::vector<int> joints{};  ///< of its terms: index into ModelData::joints
+  std::vector<int> sites{};   ///< of its path; -1 for a pulley
+};
+
+struct ModelActuator {
+  Actuator actuator{};
+  int target = -1;      ///< joint, tendon or site
+  int activation = -1;  ///< in the State; -1: none
+};
+
+struct ModelEquality {
+  Equality equality{};
+  int first = -1, second = -1;  ///< bodies (-1: the world), joints or tendons
+  /// Connect, Weld, Distance: the point in each body, and for Weld how the second is turned in the
+  /// first.
+  Vec3 anchor1{}, anchor2{};
+  Mat3 rotation{Mat3::identity()};
+};
+
+struct ModelSensor {
+  Sensor sensor{};
+  int object = -1;     ///< joint, tendon, actuator, site or body
+  int reference = -1;  ///< site or body; -1: the world
+  int start = 0;       ///< among the readings
+};
+
+/// Two shapes that touch whatever the filters say.
+struct ModelShapePair {
+  int shape1 = 0, shape2 = 0;
+  Real friction = -1;  ///< negative: that of the materials
+};
+
 struct ModelData {
   std::vector<ModelBody> bodies;
   std::vector<ModelShape> shapes;
+
+  std::vector<int> creationOrder;  ///< of the bodies
+
+  // Coordinates. Unused under the impulse solver, which knows free bodies alone.
+  std::vector<Tree> trees;            ///< in order of the names of their roots
+  std::vector<TreeLink> links;        ///< tree by tree
+  std::vector<TreeJoint> treeJoints;  ///< link by link
+  std::vector<TreeDof> dofs;          ///< tree by tree
+  std::vector<int> linkOfBody;        ///< -1: fixed or kinematic
+  std::vector<ModelJoint> joints;     ///< in order of creation
+  int numPositions = 0, numVelocities = 0, numActivations = 0, numSensorValues = 0;
+  std::vector<Real> startPositions, startVelocities;
+
+  // In order of creation.
+  std::vector<ModelSite> sites;
+  std::vector<ModelTendon> tendons;
+  std::vector<ModelActuator> actuators;
+  std::vector<ModelEquality> equalities;
+  std::vector<ModelSensor> sensors;
+  std::vector<Keyframe> keyframes;
+
   std::vector<Material> materials;
   std::vector<ContactMaterial> materialPairs;       ///< materials.size() squared
   std::vector<std::pair<int, int>> excludedBodies;  ///< sorted, first < second
+  std::vector<ModelShapePair> shapePairs;           ///< sorted, shape1 < shape2
   SimulationOptions options{};
   bool hasRestitution = false;  ///< some pair bounces
+  bool isRobot = false;         ///< has joints, drives or sensors: not for the impulse solver
   std::uint64_t hash = 0;
 
   [[nodiscard]] const ContactMaterial& contactMaterial(int material1, int material2) const {
     return materialPairs[static_cast<std::size_t>(material1) * materials.size() +
                          static_cast<std::size_t>(material2)];
   }
+};
+
+/// The counts that state_fields.inc names.
+struct FieldCounts {
+  explicit FieldCounts(const ModelData& data) : numBodies(data.bodies.size()) {
+    if (data.options.solver == SolverType::Impulse) return;
+    numPositions = static_cast<std::size_t>(data.numPositions);
+    numVelocities = static_cast<std::size_t>(data.numVelocities);
+    numActivations = static_cast<std::size_t>(data.numActivations);
+  }
+  std::size_t numPositions = 0, numVelocities = 0, numActivations = 0, numBodies = 0;
 };
 
 }  // namespace tangere::model

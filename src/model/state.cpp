@@ -14,7 +14,7 @@ namespace tangere {
 
 namespace {
 
-constexpr std::uint32_t kFormat = 0x53475401;  // "TGS", version 1
+constexpr std::uint32_t kFormat = 0x53475402;  // "TGS", version 2
 static_assert(std::endian::native == std::endian::little, "saved states are little-endian");
 
 class ByteWriter;
@@ -24,11 +24,13 @@ class ByteReader;
 
 State::State(const Model& model) : patches(model.options().patchCache) {
   const model::ModelData& data = model.data();
-  const std::size_t numBodies = data.bodies.size();
-#define TANGERE_FIELD(name, type, meaning) name.resize(numBodies);
+  const model::FieldCounts n(data);
+#define TANGERE_FIELD(name, type, count, meaning) name.resize(n.count);
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
-  for (std::size_t i = 0; i < numBodies; ++i) {
+  if (!q.empty()) q = data.startPositions;
+  if (!v.empty()) v = data.startVelocities;
+  for (std::size_t i = 0; i < n.numBodies; ++i) {
     const model::ModelBody& body = data.bodies[i];
     const Vec3 arm = body.startPose.rotation * body.mass.center;
     orientation[i] = math::quatFromRotation(body.startPose.rotation);
@@ -42,7 +44,8 @@ std::uint64_t State::hash() const {
   core::StableHash hash;
   hash.add(time);
   hash.add(step);
-#define TANGERE_FIELD(name, type, meaning) hash.add(std::span<const type>(name));
+  hash.add(trialStep);
+#define TANGERE_FIELD(name, type, count, meaning) hash.add(std::span<const type>(name));
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
   hash.add(patches.stateHash());
@@ -56,9 +59,8 @@ class ByteWriter {
   template <class T>
   void add(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + sizeof(T));
-    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+    const auto* first = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), first, first + sizeof(T));
   }
   template <class T>
   void addArray(const std::vector<T>& values) {
@@ -107,7 +109,8 @@ std::vector<std::byte> State::save(const Model& model) const {
   out.add(model.hash());
   out.add(time);
   out.add(step);
-#define TANGERE_FIELD(name, type, meaning) out.addArray(name);
+  out.add(trialStep);
+#define TANGERE_FIELD(name, type, count, meaning) out.addArray(name);
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
   ContactPatchCache::Snapshot snapshot;
@@ -132,10 +135,11 @@ State State::load(const Model& model, std::span<const std::byte> bytes) {
   State state(model);
   in.read(&state.time);
   in.read(&state.step);
-  const std::size_t numBodies = state.center.size();
-#define TANGERE_FIELD(name, type, meaning) \
-  in.readArray(&state.name);               \
-  TANGERE_REQUIRE(state.name.size() == numBodies, "saved state has another number of bodies");
+  in.read(&state.trialStep);
+  const model::FieldCounts n(model.data());
+#define TANGERE_FIELD(name, type, count, meaning) \
+  in.readArray(&state.name);                      \
+  TANGERE_REQUIRE(state.name.size() == n.count, "saved state has another number of " #name);
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
   ContactPatchCache::Snapshot snapshot;

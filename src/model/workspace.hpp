@@ -22,8 +22,10 @@ namespace tangere::model {
 
 /// What the caller puts in for one step.
 struct Control {
-  std::vector<Vec3> force;   ///< at the centre of mass, world [N]
-  std::vector<Vec3> torque;  ///< world [N m]
+  std::vector<Vec3> force;       ///< at the centre of mass, world [N]
+  std::vector<Vec3> torque;      ///< world [N m]
+  std::vector<Real> jointForce;  ///< on each velocity [N, N m]
+  std::vector<Real> control;     ///< of each actuator; stays until it is changed
 };
 
 /// A pair of shapes to be tested.
@@ -62,6 +64,11 @@ struct BodyMotion {
   Vec3 velocity{};
   Vec3 angularVelocity{};
   Real gyroscopicWork = 0, correctionWork = 0;  ///< changes of kinetic energy [J]
+};
+
+/// Of the trees that joints move [J].
+struct TreeEnergy {
+  Real kinetic = 0, potential = 0, scale = 0;
 };
 
 /// What impacts did at one point, besides the contact problem.
@@ -132,6 +139,7 @@ struct Workspace {
 
   StepReport report;
   EnergyLedger ledger;
+  TreeEnergy treeEnergy;         ///< of the jointed trees, of the state as it is
   Real energyBefore = 0;         ///< kinetic and potential at the start of the step [J]
   Real energyScale = 0;          ///< sum of the magnitudes: what rounding is measured against
   bool isLedgerCurrent = false;  ///< the two above are those of the state as it is
