@@ -5,6 +5,8 @@ namespace tangere::dynamics {
 
 namespace {
 
+constexpr std::int64_t kGrain = 512;
+
 /// R a R^T for a symmetric a in the body frame.
 solver::Sym3 inWorld(const Mat3& R, const Mat3& a) {
   const Mat3 m = R * a;
@@ -25,15 +27,16 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
                        const State& state, model::Workspace& ws) {
   const Real dt = model.options.dt;
   ws.problem.blocks.resize(model.bodies.size());
-  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+  const auto begin = [&](std::size_t i) {
     const model::ModelBody& body = model.bodies[i];
     solver::ImpulseBlock& block = ws.problem.blocks[i];
     block = {};
     block.duration = dt;
-    if (state.isAsleep[i] != 0) continue;
+    block.center = state.center[i];
+    if (state.isAsleep[i] != 0) return;
     block.velocity = state.velocity[i];
     block.angularVelocity = state.angularVelocity[i];
-    if (body.type != BodyType::Dynamic) continue;
+    if (body.type != BodyType::Dynamic) return;
 
     block.inverseMass = body.inverseMass;
     block.inverseInertia = inWorld(ws.bodyPose[i].rotation, body.inverseInertia);
@@ -42,7 +45,11 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
     block.angularAcceleration =
         block.inverseInertia * control.torque[i] -
         block.angularVelocity * (body.angularDamping / (1 + body.angularDamping * dt));
-  }
+  };
+  core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(model.bodies.size()), kGrain,
+                    [&](std::int64_t first, std::int64_t end) {
+                      for (std::int64_t i = first; i < end; ++i) begin(static_cast<std::size_t>(i));
+                    });
 }
 
 }  // namespace tangere::dynamics

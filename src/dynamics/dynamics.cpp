@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tangere/dynamics.hpp>
+
+#include "core/assert.hpp"
+#include "dynamics/tree_dynamics.hpp"
+#include "math/quat.hpp"
+
+#include <algorithm>
+
+namespace tangere {
+
+struct Dynamics::Impl {
+  explicit Impl(const Model& made) : model(made), ws(made.data()) {
+    x.resize(ws.dofs.size());
+    y.resize(ws.dofs.size());
+    bias.resize(ws.dofs.size());
+    q.resize(static_cast<std::size_t>(model.numPositions()));
+  }
+
+  [[nodiscard]] const dynamics::TreeRange& range(int tree) const {
+    return ws.trees[static_cast<std::size_t>(tree)];
+  }
+  [[nodiscard]] const Vec3& gravity() const { return model.options().gravity; }
+  [[nodiscard]] std::size_t numVelocities() const { return ws.dofs.size(); }
+  void requireVelocities(std::span<const Real> v) const {
+    TANGERE_REQUIRE(v.size() == numVelocities(), "a vector must have one entry for each velocity",
+                    v.size(), numVelocities());
+  }
+  void requirePositions(std::span<const Real> positions) const {
+    TANGERE_REQUIRE(positions.size() == q.size(), "a vector must have one entry for each position",
+                    positions.size(), q.size());
+  }
+  void requireBody(int body) const {
+    TANGERE_REQUIRE(body >= 0 && body < model.numBodies(), "no such body", body, model.numBodies());
+  }
+  void requireEntries(std::span<const Real> out, std::size_t wanted) const {
+    TANGERE_REQUIRE(out.size() == wanted, "a matrix has another number of entries", out.size(),
+                    wanted);
+  }
+
+  /// The bias of the state, computed once.
+  const std::vector<Real>& biasInTrees() {
+    if (!isBiasKnown) {
+      for (int t = 0; t < ws.numTrees(); ++t)
+        dynamics::computeBiasForce(ws, t, gravity(), bias.data() + range(t).firstDof);
+      isBiasKnown = true;
+    }
+    return bias;
+  }
+  void requireMatrix() {
+    if (isMatrixKnown) return;
+    for (int t = 0; t < ws.numTrees(); ++t) dynamics::computeMassMatrix(ws, t);
+    isMatrixKnown = true;
+  }
+  /// force - bias in the order of trees.
+  void putRightSide(std::span<const Real> force) {
+    biasInTrees();
+    for (std::size_t k = 0; k < x.size(); ++k)
+      x[k] = force[static_cast<std::size_t>(ws.dofs[k].v)] - bias[k];
+  }
+
+  Model model;
+  dynamics::TreeWorkspace ws;
+  bool isBiasKnown = false, isMatrixKnown = false;
+  std::vector<Real> bias;  ///< in the order of trees
+  std::vector<Real> x, y;  ///< in the order of trees
+  std::vector<Real> q;
+};
+
+namespace {
+
+const Model& withCoordinates(const Model& model) {
+  TANGERE_REQUIRE(model.options().solver != SolverType::Impulse,
+                  "a model of the impulse solver has no coordinates; build it with the SAP solver");
+  return model;
+}
+
+}  // namespace
+
+Dynamics::Dynamics(const Model& model) : impl_(std::make_unique<Impl>(withCoordinates(model))) {}
+Dynamics::~Dynamics() = default;
+Dynamics::Dynamics(Dynamics&&) noexcept = default;
+Dynamics& Dynamics::operator=(Dynamics&&) noexcept = default;
+
+void Dynamics::setState(std::span<const Real> q, std::span<const Real> v) {
+  impl_->requirePositions(q);
+  impl_->requireVelocities(v);
+  std::copy(q.begin(), q.end(), impl_->q.begin());
+  impl_->isBiasKnown = false;
+  impl_->isMatrixKnown = false;
+  dynamics::computeTreePositions(impl_->ws, q);
+  dynamics::computeTreeVelocities(impl_->ws, v);
+}
+
+void Dynamics::massMatrix(std::span<Real> out) {
+  Impl& d = *impl_;
+  const std::size_t n = d.numVelocities();
+  d.requireEntries(out, n * n);
+  std::fill(out.begin(), out.end(), Real(0));
+  d.requireMatrix();
+  for (int t = 0; t < d.ws.numTrees(); ++t) {
+    const kernel::TreeView<Real> view = d.ws.view(t);
+    for (int k = 0; k < view.numDofs; ++k) {
+      const kernel::DofT<Real>& dof = view.dofs[k];
+      const auto row = static_cast<std::size_t>(dof.v);
+      for (int e = 0; e <= dof.depth; ++e) {
+        const auto column = static_cast<std::size_t>(view.dofs[view.ancestors[dof.row + e]].v);
+        out[row * n + column] = view.matrix[dof.row + e];
+        out[column * n + row] = view.matrix[dof.row + e];
+      }
+    }
+  }
+}
+
+void Dynamics::biasForce(std::span<Real> out) {
+  Impl& d = *impl_;
+  d.requireVelocities(out);
+  dynamics::scatterVelocities(d.ws, d.biasInTrees(), out);
+}
+
+void Dynamics::passiveForce(std::span<Real> out) {
+  Impl& d = *impl_;
+  d.requireVelocities(out);
+  std::fill(d.x.begin(), d.x.end(), Real(0));
+  for (int t = 0; t < d.ws.numTrees(); ++t)
+    dynamics::addPassiveForce(d.ws, t, d.q, d.x.data() + d.range(t).firstDof);
+  dynamics::scatterVelocities(d.ws, d.x, out);
+}
+
+void Dynamics::inverseDynamics(std::span<const Real> acceleration, std::span<Real> force) {
+  Impl& d = *impl_;
+  d.requireVelocities(acceleration);
+  d.requireVelocities(force);
+  dynamics::gatherVelocities(d.ws, acceleration, d.x);
+  for (int t = 0; t < d.ws.numTrees(); ++t) {
+    const int first = d.range(t).firstDof;
+    dynamics::computeInverseDynamics(d.ws, t, d.gravity(), d.x.data() + first, {},
+                                     d.y.data() + first);
+  }
+  dynamics::scatterVelocities(d.ws, d.y, force);
+}
+
+void Dynamics::forwardDynamics(std::span<const Real> force, std::span<Real> acceleration) {
+  Impl& d = *impl_;
+  d.requireVelocities(force);
+  d.requireVelocities(acceleration);
+  d.putRightSide(force);
+  for (int t = 0; t < d.ws.numTrees(); ++t) {
+    dynamics::factorArticulatedBodies(d.ws, t);
+    dynamics::solveArticulatedBodies(d.ws, t, d.x.data() + d.range(t).firstDof);
+  }
+  dynamics::scatterVelocities(d.ws, d.x, acceleration);
+}
+
+void Dynamics::forwardDynamicsByFactors(std::span<const Real> force, std::span<Real> acceleration) {
+  Impl& d = *impl_;
+  d.requireVelocities(force);
+  d.requireVelocities(acceleration);
+  d.requireMatrix();
+  d.putRightSide(force);
+  for (int t = 0; t < d.ws.numTrees(); ++t) {
+    dynamics::factorMassMatrix(d.ws, t);
+    dynamics::solveMassMatrix(d.ws, t, d.x.data() + d.range(t).firstDof);
+  }
+  dynamics::scatterVelocities(d.ws, d.x, acceleration);
+}
+
+void Dynamics::jacobian(int body, const Vec3& point, std::span<Real> out) {
+  Impl& d = *impl_;
+  const std::size_t n = d.numVelocities();
+  d.requireBody(body);
+  d.requireEntries(out, 6 * n);
+  std::fill(out.begin(), out.end(), Real(0));
+  const int link = d.model.data().linkOfBody[static_cast<std::size_t>(body)];
+  if (link < 0) return;
+  const kernel::TreeView<Real> view = d.ws.view(d.ws.treeOfLink[static_cast<std::size_t>(link)]);
+  const Vec3 p = point - view.frame->center();
+  for (int k = d.ws.links[static_cast<std::size_t>(link)].lastDof; k >= 0;
+       k = view.dofs[k].parent) {
+    const Vec3 moving = kernel::pointColumn(view, k, p);
+    const Vec3& turning = view.subspace[k].angular;
+    const auto column = static_cast<std::size_t>(view.dofs[k].v);
+    for (int i = 0; i < 3; ++i) {
+      out[static_cast<std::size_t>(i) * n + column] = moving[i];
+      out[static_cast<std::size_t>(3 + i) * n + column] = turning[i];
+    }
+  }
+}
+
+Transform Dynamics::bodyPose(int body) const {
+  impl_->requireBody(body);
+  const model::ModelData& data = impl_->model.data();
+  const int link = data.linkOfBody[static_cast<std::size_t>(body)];
+  if (link < 0) return data.bodies[static_cast<std::size_t>(body)].startPose;
+  return dynamics::linkPose(impl_->ws, link);
+}
+
+BodyVelocity Dynamics::bodyVelocity(int body) const {
+  impl_->requireBody(body);
+  const model::ModelData& data = impl_->model.data();
+  const int link = data.linkOfBody[static_cast<std::size_t>(body)];
+  if (link < 0) return {};
+  return {dynamics::linkVelocity(impl_->ws, link), dynamics::linkAngularVelocity(impl_->ws, link)};
+}
+
+Vec3 Dynamics::centerOfMass() const {
+  const Impl& d = *impl_;
+  Real mass = 0;
+  Vec3 moment;
+  const Vec3 origin = d.ws.frame.empty() ? Vec3{} : d.ws.frame[0].base;
+  for (const kernel::TreeFrameT<Real>& frame : d.ws.frame) {
+    mass += frame.mass;
+    moment += ((frame.base - origin) + frame.reference) * frame.mass;
+  }
+  return mass > 0 ? origin + moment / mass : origin;
+}
+
+Real Dynamics::kineticEnergy() const {
+  Real sum = 0;
+  for (int t = 0; t < impl_->ws.numTrees(); ++t) sum += dynamics::treeKineticEnergy(impl_->ws, t);
+  return sum;
+}
+
+Real Dynamics::potentialEnergy() const {
+  Real sum = 0;
+  for (int t = 0; t < impl_->ws.numTrees(); ++t)
+    sum += dynamics::treePotentialEnergy(impl_->ws, t, impl_->gravity(), impl_->q);
+  return sum;
+}
+
+Momentum Dynamics::momentum() const {
+  const Impl& d = *impl_;
+  Momentum sum;
+  const Vec3 center = centerOfMass();
+  for (int t = 0; t < d.ws.numTrees(); ++t) {
+    const math::SpatialT<Real> part = dynamics::treeMomentum(d.ws, t);
+    sum.linear += part.linear;
+    sum.angular += part.angular +
+                   cross(d.ws.frame[static_cast<std::size_t>(t)].center() - center, part.linear);
+  }
+  return sum;
+}
+
+void Dynamics::integratePositions(std::span<const Real> q, std::span<const Real> v, Real dt,
+                                  std::span<Real> out) const {
+  impl_->requirePositions(q);
+  impl_->requireVelocities(v);
+  impl_->requirePositions(out);
+  dynamics::integratePositions(impl_->ws, q, v, dt, out);
+}
+
+void Dynamics::differentiatePositions(std::span<const Real> q1, std::span<const Real> q2,
+                                      std::span<Real> v) const {
+  impl_->requirePositions(q1);
+  impl_->requirePositions(q2);
+  impl_->requireVelocities(v);
+  dynamics::differentiatePositions(impl_->ws, q1, q2, v);
+}
+
+namespace {
+
+Dynamics at(const Model& model, const State& state) {
+  Dynamics dynamics(model);
+  dynamics.setState(state.q, state.v);
+  return dynamics;
+}
+
+std::size_t numVelocities(const Model& model) {
+  return static_cast<std::size_t>(model.numVelocities());
+}
+
+}  // namespace
+
+std::vector<Real> massMatrix(const Model& model, const State& state) {
+  std::vector<Real> out(numVelocities(model) * numVelocities(model));
+  at(model, state).massMatrix(out);
+  return out;
+}
+
+std::vector<Real> biasForce(const Model& model, const State& state) {
+  std::vector<Real> out(numVelocities(model));
+  at(model, state).biasForce(out);
+  return out;
+}
+
+std::vector<Real> passiveForce(const Model& model, const State& state) {
+  std::vector<Real> out(numVelocities(model));
+  at(model, state).passiveForce(out);
+  return out;
+}
+
+std::vector<Real> inverseDynamics(const Model& model, const State& state,
+                                  std::span<const Real> acceleration) {
+  std::vector<Real> out(numVelocities(model));
+  at(model, state).inverseDynamics(acceleration, out);
+  return out;
+}
+
+std::vector<Real> forwardDynamics(const Model& model, const State& state,
+                                  std::span<const Real> force) {
+  std::vector<Real> out(numVelocities(model));
+  at(model, state).forwardDynamics(force, out);
+  return out;
+}
+
+std::vector<Real> jacobian(const Model& model, const State& state, int body, const Vec3& point) {
+  std::vector<Real> out(6 * numVelocities(model));
+  at(model, state).jacobian(body, point, out);
+  return out;
+}
+
+Transform bodyPose(const Model& model, const State& state, int body) {
+  const Transform X_WB = at(model, state).bodyPose(body);
+  if (model.bodyType(body) != BodyType::Kinematic) return X_WB;
+  const Mat3 R = rotationMatrix(state.orientation[static_cast<std::size_t>(body)]);
+  return {R, state.center[static_cast<std::size_t>(body)] - R * model.massProperties(body).center};
+}
+
+BodyVelocity bodyVelocity(const Model& model, const State& state, int body) {
+  const BodyVelocity velocity = at(model, state).bodyVelocity(body);
+  if (model.bodyType(body) != BodyType::Kinematic) return velocity;
+  return {state.velocity[static_cast<std::size_t>(body)],
+          state.angularVelocity[static_cast<std::size_t>(body)]};
+}
+
+Vec3 centerOfMass(const Model& model, const State& state) {
+  return at(model, state).centerOfMass();
+}
+
+Real kineticEnergy(const Model& model, const State& state) {
+  return at(model, state).kineticEnergy();
+}
+
+Real potentialEnergy(const Model& model, const State& state) {
+  return at(model, state).potentialEnergy();
+}
+
+Momentum momentum(const Model& model, const State& state) { return at(model, state).momentum(); }
+
+std::vector<Real> integratePositions(const Model& model, std::span<const Real> q,
+                                     std::span<const Real> v, Real dt) {
+  std::vector<Real> out(static_cast<std::size_t>(model.numPositions()));
+  Dynamics(model).integratePositions(q, v, dt, out);
+  return out;
+}
+
+std::vector<Real> differentiatePositions(const Model& model, std::span<const Real> q1,
+                                         std::span<const Real> q2) {
+  std::vector<Real> out(numVelocities(model));
+  Dynamics(model).differentiatePositions(q1, q2, out);
+  return out;
+}
+
+}  // namespace tangere
