@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tangere as one engine of the dynamics peer harness: same scenes, same clock, same checker.
-// --set NAME=VALUE: substeps, sweeps, exact, slop, rate, cache, tolerance.
+// --set NAME=VALUE: solver (impulse, sap); substeps, sweeps, exact, slop, rate, cache, tolerance.
 #include <tangere/simulator.hpp>
 
 #include "peer.h"
@@ -20,6 +20,7 @@ class TangereEngine : public peer::Engine {
     sim.dt = options.dt;
     sim.gravity = {scene.gravity[0], scene.gravity[1], scene.gravity[2]};
     sim.sleep.enabled = false;
+    if (options.get("solver", "impulse") == "sap") sim.solver = SolverType::Sap;
     sim.impulse.numSubsteps = int(options.num("substeps", sim.impulse.numSubsteps));
     sim.impulse.numSweeps = int(options.num("sweeps", sim.impulse.numSweeps));
     sim.impulse.maxExactPoints = int(options.num("exact", sim.impulse.maxExactPoints));

@@ -35,15 +35,17 @@ enum class StepStatus : std::uint32_t {
 
 /// Where the energy of a step went [J]. The rows add up: what is left is `residual`, rounding.
 ///   kinetic + potential = before + external + damping + contactNormal + contactFriction
-///                         + kinematic + correction + integration + gyroscopic + residual
+///                         + kinematic + constraint + correction + integration + gyroscopic
+///                         + residual
 struct EnergyLedger {
   Real kinetic = 0;          ///< at the end
   Real potential = 0;        ///< at the end; zero at the world's origin
-  Real external = 0;         ///< work of applied forces
-  Real damping = 0;          ///< of damping, and what bodies that fall asleep had left
+  Real external = 0;         ///< work of applied forces, drives and tendons
+  Real damping = 0;          ///< of damping and dry friction of joints, and of falling asleep
   Real contactNormal = 0;    ///< work of normal impulses, impacts included
   Real contactFriction = 0;  ///< negative: heat
   Real kinematic = 0;        ///< work of kinematic bodies on those they touch
+  Real constraint = 0;       ///< work of joint limits and equalities
   Real correction = 0;       ///< potential energy given by moving bodies out of each other
   Real integration = 0;      ///< potential energy of x += dt v against the mean velocity
   Real gyroscopic = 0;       ///< of turning the inertia; rounding for free bodies
@@ -71,6 +73,9 @@ struct StepReport {
   int numImpacts = 0;
   Real residual = 0;  ///< largest velocity error left by the solver [m/s]
   Real maxDepth = 0;  ///< [m]
+  /// SAP: the velocities are no farther than this from those that solve the step exactly, for
+  /// certain, measured by their kinetic energy: sqrt((v - v_exact)^T M (v - v_exact)) [sqrt(J)].
+  Real errorBound = 0;
   /// Whom the status is about: a body, or two bodies in contact; -1: nobody.
   int body1 = -1, body2 = -1;
 };
@@ -130,6 +135,22 @@ class Simulator {
   void setVelocity(int body, const Vec3& linear, const Vec3& angular);
   /// At the centre of mass, world, for the next step only.
   void applyForce(int body, const Vec3& force, const Vec3& torque = {});
+
+  // Robots (the SAP solver). Coordinates are in the order of Model::joint().
+  /// Throw InvalidInput when the sizes do not fit or a number is not finite; quaternions are made
+  /// unit.
+  void setPositions(std::span<const Real> q);
+  void setVelocities(std::span<const Real> v);
+  /// What an actuator is told; stays until it is changed.
+  void setControl(int actuator, Real value);
+  void setControls(std::span<const Real> values);
+  [[nodiscard]] std::span<const Real> controls() const;
+  /// On each velocity, for the next step only [N, N m].
+  void applyJointForces(std::span<const Real> force);
+  /// Of each actuator in the last step [N, N m].
+  [[nodiscard]] std::span<const Real> actuatorForces() const;
+  /// Positions, velocities, activations, controls and time of a keyframe of the model.
+  void resetToKeyframe(int keyframe);
 
  private:
   struct Impl;

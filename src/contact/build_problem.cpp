@@ -42,9 +42,12 @@ void setTangents(const solver::ImpulseBlock& block1, const solver::ImpulseBlock&
 }
 
 /// Patches live on for a few frames between bodies that fell asleep.
-bool mayMove(const model::ModelData& model, const PairKey& key, const model::Workspace& ws) {
-  return ws.problem.blocks[model.shapes[key.object1].body].inverseMass > 0 ||
-         ws.problem.blocks[model.shapes[key.object2].body].inverseMass > 0;
+bool mayMove(const model::ModelData& model, const State& state, const PairKey& key) {
+  const auto isAwake = [&](ObjectId shape) {
+    const int body = model.shapes[shape].body;
+    return model.bodies[body].type == BodyType::Dynamic && state.isAsleep[body] == 0;
+  };
+  return isAwake(key.object1) || isAwake(key.object2);
 }
 
 /// A point that was not found again bridges a flicker of the clipping of two flat faces. Where a
@@ -122,7 +125,7 @@ void buildContactProblem(const model::ModelData& model, const State& state, mode
   for (const EmittedContact& emitted : state.patches.contacts()) {
     const ContactPatchPoint& kept = state.patches.point(emitted);
     const PairKey& key = state.patches.patches()[static_cast<std::size_t>(emitted.patch)].key;
-    if (isLeftBehind(model, key, kept) || !mayMove(model, key, ws)) continue;
+    if (isLeftBehind(model, key, kept) || !mayMove(model, state, key)) continue;
     if (emitted.patch != lastPatch) {
       material = beginGroup(model, key.object1, key.object2, ws);
       lastPatch = emitted.patch;

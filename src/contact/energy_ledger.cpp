@@ -16,11 +16,12 @@ struct Energy {
   Real kinetic = 0, potential = 0, scale = 0;
 };
 
-Energy energyOf(const model::ModelData& model, const State& state) {
-  Energy sum;
+/// Jointed bodies are in the energy of their trees.
+Energy energyOf(const model::ModelData& model, const State& state, const model::Workspace& ws) {
+  Energy sum{ws.treeEnergy.kinetic, ws.treeEnergy.potential, ws.treeEnergy.scale};
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     const model::ModelBody& body = model.bodies[i];
-    if (body.type != BodyType::Dynamic) continue;
+    if (body.type != BodyType::Dynamic || body.isJointed) continue;
     const Real kinetic = dynamics::kineticEnergy(body, state, static_cast<int>(i));
     const Real potential = -body.mass.mass * dot(dynamics::gravityOf(model, body), state.center[i]);
     sum.kinetic += kinetic;
@@ -87,7 +88,7 @@ void flagInjection(Real scale, model::Workspace& ws) {
 void openLedger(const model::ModelData& model, const State& state, model::Workspace& ws) {
   ws.ledger = {};
   if (ws.isLedgerCurrent) return;  // nothing has changed since it was closed
-  const Energy energy = energyOf(model, state);
+  const Energy energy = energyOf(model, state, ws);
   ws.energyBefore = energy.kinetic + energy.potential;
   ws.energyScale = energy.scale;
 }
@@ -98,7 +99,7 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
   const Real dt = model.options.dt;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     const model::ModelBody& body = model.bodies[i];
-    if (body.type != BodyType::Dynamic || state.isAsleep[i] != 0) continue;
+    if (body.type != BodyType::Dynamic || body.isJointed || state.isAsleep[i] != 0) continue;
     const solver::ImpulseBlock& block = ws.problem.blocks[i];
     Vec3 mean = block.meanDisplacement, moved = block.displacement;
     Vec3 meanTurn = block.meanRotation;
@@ -134,12 +135,12 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
 
 void closeLedger(const model::ModelData& model, const State& state, model::Workspace& ws) {
   EnergyLedger& ledger = ws.ledger;
-  const Energy energy = energyOf(model, state);
+  const Energy energy = energyOf(model, state, ws);
   ledger.kinetic = energy.kinetic;
   ledger.potential = energy.potential;
   const Real explained = ledger.external + ledger.damping + ledger.contactNormal +
                          ledger.contactFriction + ledger.kinematic + ledger.correction +
-                         ledger.integration + ledger.gyroscopic;
+                         ledger.integration + ledger.gyroscopic + ledger.constraint;
   ledger.residual = (energy.kinetic + energy.potential) - ws.energyBefore - explained;
   const Real scale = std::max(ws.energyScale, energy.scale);
   ws.energyBefore = energy.kinetic + energy.potential;

@@ -20,7 +20,7 @@ void collidePair(const model::ModelData& model, const State& state, const model:
                  std::vector<model::ForeseenManifold>& foreseen);
 void gatherManifolds(model::Workspace& ws, std::size_t numChunks);
 bool mayTouch(const model::ModelData& model, const ObjectPair& pair);
-void takeOverHints(model::Workspace& ws);
+void takeOverHints(std::int64_t begin, std::int64_t end, model::Workspace& ws);
 void findLastNormals(std::span<const ContactPatch> patches, std::span<model::ShapePair> pairs);
 
 }  // namespace
@@ -65,12 +65,38 @@ void findPairs(const model::ModelData& model, const State& state, model::Workspa
   const auto isSame = [](const ObjectPair& key, const model::ShapePair& pair) {
     return key.first == pair.shape1 && key.second == pair.shape2;
   };
-  if (!std::equal(ws.pairKeys.begin(), ws.pairKeys.end(), ws.pairs.begin(), ws.pairs.end(), isSame))
-    takeOverHints(ws);
-  findLastNormals(state.patches.patches(), ws.pairs);
+  const bool isChanged =
+      !std::equal(ws.pairKeys.begin(), ws.pairKeys.end(), ws.pairs.begin(), ws.pairs.end(), isSame);
+  if (isChanged) {
+    std::swap(ws.pairs, ws.lastPairs);
+    ws.pairs.resize(ws.pairKeys.size());
+  }
+  // By the threads that will test them: a hint stays where it is used.
+  core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(ws.pairs.size()), kPairsPerChunk,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      if (isChanged) takeOverHints(begin, end, ws);
+                      findLastNormals(
+                          state.patches.patches(),
+                          {ws.pairs.data() + begin, static_cast<std::size_t>(end - begin)});
+                    });
 }
 
 namespace {
+
+/// Whether a rule names the two shapes.
+bool isRuled(const model::ModelData& model, const ObjectPair& pair) {
+  return std::any_of(model.shapePairs.begin(), model.shapePairs.end(), [&](const auto& rule) {
+    return static_cast<ObjectId>(rule.shape1) == pair.first &&
+           static_cast<ObjectId>(rule.shape2) == pair.second;
+  });
+}
+
+/// By the bits of both sides.
+bool passFilter(const model::ModelShape& a, const model::ModelShape& b) {
+  const bool isSeenByB = (a.group & b.mask) != 0, isSeenByA = (b.group & a.mask) != 0;
+  if (a.isOneSideEnough && b.isOneSideEnough) return isSeenByA || isSeenByB;
+  return isSeenByA && isSeenByB;
+}
 
 bool mayTouch(const model::ModelData& model, const ObjectPair& pair) {
   const model::ModelShape& shape1 = model.shapes[pair.first];
@@ -80,35 +106,43 @@ bool mayTouch(const model::ModelData& model, const ObjectPair& pair) {
       model.bodies[shape2.body].type != BodyType::Dynamic) {
     return false;
   }
-  if ((shape1.group & shape2.mask) == 0 || (shape2.group & shape1.mask) == 0) return false;
+  if (!model.shapePairs.empty() && isRuled(model, pair)) return true;
+  if (!passFilter(shape1, shape2)) return false;
   if (model.excludedBodies.empty()) return true;
   return !std::binary_search(
       model.excludedBodies.begin(), model.excludedBodies.end(),
       std::pair<int, int>{std::min(shape1.body, shape2.body), std::max(shape1.body, shape2.body)});
 }
 
-/// The pairs of ws.pairKeys with what the last step knew of each: both lists are sorted.
-void takeOverHints(model::Workspace& ws) {
-  std::swap(ws.pairs, ws.lastPairs);
-  ws.pairs.clear();
-  auto last = ws.lastPairs.begin();
-  for (const ObjectPair& key : ws.pairKeys) {
-    while (last != ws.lastPairs.end() && ObjectPair{last->shape1, last->shape2} < key) ++last;
-    const bool isKnown =
-        last != ws.lastPairs.end() && last->shape1 == key.first && last->shape2 == key.second;
-    ws.pairs.push_back(isKnown ? *last
-                               : model::ShapePair{.shape1 = key.first, .shape2 = key.second});
+/// The pairs [begin, end) of ws.pairKeys with what the last step knew of each: both lists are
+/// sorted.
+void takeOverHints(std::int64_t begin, std::int64_t end, model::Workspace& ws) {
+  const auto keyOf = [](const model::ShapePair& pair) {
+    return ObjectPair{pair.shape1, pair.shape2};
+  };
+  auto last = std::lower_bound(
+      ws.lastPairs.begin(), ws.lastPairs.end(), ws.pairKeys[static_cast<std::size_t>(begin)],
+      [&](const model::ShapePair& pair, const ObjectPair& key) { return keyOf(pair) < key; });
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    const ObjectPair& key = ws.pairKeys[i];
+    while (last != ws.lastPairs.end() && keyOf(*last) < key) ++last;
+    const bool isKnown = last != ws.lastPairs.end() && keyOf(*last) == key;
+    ws.pairs[i] = isKnown ? *last : model::ShapePair{.shape1 = key.first, .shape2 = key.second};
   }
 }
 
+/// Of sorted pairs, at least one.
 void findLastNormals(std::span<const ContactPatch> patches, std::span<model::ShapePair> pairs) {
-  auto patch = patches.begin();
+  const auto keyOf = [](const ContactPatch& patch) {
+    return ObjectPair{patch.key.object1, patch.key.object2};
+  };
+  auto patch = std::lower_bound(
+      patches.begin(), patches.end(), ObjectPair{pairs.front().shape1, pairs.front().shape2},
+      [&](const ContactPatch& a, const ObjectPair& key) { return keyOf(a) < key; });
   for (model::ShapePair& pair : pairs) {
     const ObjectPair key{pair.shape1, pair.shape2};
-    while (patch != patches.end() && ObjectPair{patch->key.object1, patch->key.object2} < key)
-      ++patch;
-    const bool isKnown = patch != patches.end() && patch->key.object1 == key.first &&
-                         patch->key.object2 == key.second && patch->count > 0;
+    while (patch != patches.end() && keyOf(*patch) < key) ++patch;
+    const bool isKnown = patch != patches.end() && keyOf(*patch) == key && patch->count > 0;
     pair.lastNormal = isKnown ? patch->points[0].contact.normal : Vec3{};
   }
 }

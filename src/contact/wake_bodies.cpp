@@ -75,6 +75,7 @@ Real putToSleep(const model::ModelData& model, State& state, model::Workspace& w
   if (!sleep.enabled) return 0;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     if (model.bodies[i].type != BodyType::Dynamic || state.isAsleep[i] != 0) continue;
+    if (model.bodies[i].neverSleeps) continue;
     const bool isSlow = norm(state.velocity[i]) <= sleep.linearSpeed &&
                         norm(state.angularVelocity[i]) <= sleep.angularSpeed;
     state.stillTime[i] = isSlow ? state.stillTime[i] + model.options.dt : 0;

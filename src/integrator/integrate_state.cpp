@@ -22,7 +22,7 @@ bool isFinite(const model::BodyMotion& motion) {
 int integrateState(const model::ModelData& model, State& state, model::Workspace& ws) {
   const std::size_t numBodies = model.bodies.size();
   ws.next.resize(numBodies);
-  constexpr std::int64_t kGrain = 64;
+  constexpr std::int64_t kGrain = 512;
   core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (auto i = static_cast<std::size_t>(begin);
@@ -61,7 +61,7 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
                         .orientation = state.orientation[index],
                         .velocity = state.velocity[index],
                         .angularVelocity = state.angularVelocity[index]};
-  if (body.type == BodyType::Fixed || state.isAsleep[index] != 0) return out;
+  if (body.type == BodyType::Fixed || body.isJointed || state.isAsleep[index] != 0) return out;
 
   const Real dt = model.options.dt;
   if (body.type == BodyType::Kinematic) {

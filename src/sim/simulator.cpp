@@ -4,18 +4,81 @@
 #include "contact/contact_forces.hpp"
 #include "core/assert.hpp"
 #include "core/fpu_guard.hpp"
+#include "integrator/integrate_trees.hpp"
 #include "math/quat.hpp"
 #include "math/transform.hpp"
+#include "sim/error_control.hpp"
 #include "sim/step.hpp"
 
 #include <algorithm>
 
 namespace tangere {
 
+namespace {
+
+/// Throws InvalidInput when a joint moves nothing that has inertia.
+void requireInertia(const model::ModelData& model, contact::SapWorkspace& sap) {
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const model::Tree& tree = model.trees[t];
+    if (tree.isFreeBody) continue;
+    const int index = static_cast<int>(t);
+    dynamics::computeTreePositions(sap.trees, index, model.startPositions);
+    dynamics::computeMassMatrix(sap.trees, index);
+    if (dynamics::factorMassMatrix(sap.trees, index)) continue;
+    const kernel::TreeView<Real> view = sap.trees.view(index);
+    for (int k = 0; k < tree.numDofs; ++k) {
+      if (view.matrix[view.dofs[k].row + view.dofs[k].depth] > 0) continue;
+      const Joint& joint =
+          model.joints[model.treeJoints[model.dofs[tree.firstDof + k].joint].joint].joint;
+      throw InvalidInput("joint '" + joint.name +
+                         "' moves nothing that has a mass; give its body a mass or the joint an "
+                         "armature");
+    }
+    throw InvalidInput("the mass matrix of '" +
+                       model.bodies[model.links[tree.firstLink].body].name +
+                       "' and what hangs on it is not positive definite: its masses and inertias "
+                       "are too small for its size");
+  }
+}
+
+void requireFinite(std::span<const Real> values, std::size_t expected, const char* what) {
+  TANGERE_REQUIRE(values.size() == expected, what, values.size(), expected);
+  for (const Real value : values)
+    TANGERE_REQUIRE(math::isFinite(value), "values must be finite", value);
+}
+
+}  // namespace
+
 struct Simulator::Impl {
   Impl(Model m, int numThreads) : model(std::move(m)), state(model), ws(numThreads) {
-    control.force.assign(model.data().bodies.size(), {});
-    control.torque.assign(model.data().bodies.size(), {});
+    const model::ModelData& data = model.data();
+    control.force.assign(data.bodies.size(), {});
+    control.torque.assign(data.bodies.size(), {});
+    control.jointForce.assign(state.v.size(), 0);
+    control.control.assign(data.actuators.size(), 0);
+    if (data.options.solver == SolverType::Sap) {
+      sap = std::make_unique<contact::SapWorkspace>(data);
+      requireInertia(data, *sap);
+      if (data.options.accuracy > 0) errorControl = std::make_unique<sim::ErrorControl>(data);
+    }
+  }
+
+  /// Coordinates of free bodies after these were moved from outside.
+  void copyToCoordinates() {
+    if (sap) integrator::copyFreeBodies(model.data(), state);
+  }
+  /// Bodies after the coordinates were changed from outside.
+  void copyFromCoordinates() {
+    dynamics::computeTreePositions(sap->trees, state.q);
+    dynamics::computeTreeVelocities(sap->trees, state.v);
+    dynamics::copyLinksToState(model.data(), sap->trees, state);
+    for (std::size_t i = 0; i < state.isAsleep.size(); ++i) wake(static_cast<int>(i));
+    forgetPoses();
+  }
+  void requireNotJointed(int body) const {
+    const model::ModelBody& b = model.data().bodies[body];
+    TANGERE_REQUIRE(!b.isJointed, "the body is moved by joints: set positions and velocities",
+                    b.name);
   }
 
   void wake(int body) {
@@ -47,16 +110,20 @@ struct Simulator::Impl {
   void forgetPoses() {
     ws.poseAge.assign(ws.poseAge.size(), 0);
     ws.isLedgerCurrent = false;
+    if (sap) sap->areTreesCurrent = false;
   }
 
   Model model;
   State state;
   model::Control control;
   model::Workspace ws;
+  std::unique_ptr<contact::SapWorkspace> sap;  ///< of the SAP solver
+  std::unique_ptr<sim::ErrorControl> errorControl;
   EnergyLedger sum;
   sim::PhaseClock clock;
   std::vector<PhaseTime> phases;
   std::vector<ContactForce> allContacts;
+  std::vector<Real> actuatorForces;
   bool hasForces = false;
 };
 
@@ -71,8 +138,16 @@ const Model& Simulator::model() const { return impl_->model; }
 const StepReport& Simulator::step() {
   Impl& impl = *impl_;
   const core::FpuGuard guard;
-  sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws, impl.clock);
+  if (impl.errorControl) {
+    impl.errorControl->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
+  } else if (impl.sap) {
+    sim::stepEnvironmentSap(impl.model.data(), impl.control, impl.state, impl.ws, *impl.sap,
+                            impl.clock);
+  } else {
+    sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws, impl.clock);
+  }
   if (impl.hasForces) {
+    impl.control.jointForce.assign(impl.control.jointForce.size(), 0);
     impl.control.force.assign(impl.control.force.size(), {});
     impl.control.torque.assign(impl.control.torque.size(), {});
     impl.hasForces = false;
@@ -88,6 +163,7 @@ const StepReport& Simulator::step() {
   sum.contactNormal += last.contactNormal;
   sum.contactFriction += last.contactFriction;
   sum.kinematic += last.kinematic;
+  sum.constraint += last.constraint;
   sum.correction += last.correction;
   sum.integration += last.integration;
   sum.gyroscopic += last.gyroscopic;
@@ -142,9 +218,10 @@ const State& Simulator::state() const { return impl_->state; }
 
 void Simulator::setState(const State& state) {
   const std::size_t numBodies = impl_->model.data().bodies.size();
-#define TANGERE_FIELD(name, type, meaning)                                                \
-  TANGERE_REQUIRE(state.name.size() == numBodies, "state does not fit the model: " #name, \
-                  state.name.size(), numBodies);
+  const model::FieldCounts n(impl_->model.data());
+#define TANGERE_FIELD(name, type, count, meaning)                                       \
+  TANGERE_REQUIRE(state.name.size() == n.count, "state does not fit the model: " #name, \
+                  state.name.size(), n.count);
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
   for (std::size_t i = 0; i < numBodies; ++i) {
@@ -197,6 +274,7 @@ BodyState Simulator::body(std::string_view name) const {
 void Simulator::setPose(int index, const Transform& pose) {
   TANGERE_REQUIRE(index >= 0 && index < impl_->model.numBodies(), "no such body", index);
   TANGERE_REQUIRE(math::isRigid(pose, Real(1e-6)), "pose must be finite and rigid", index);
+  impl_->requireNotJointed(index);
   const model::ModelBody& body = impl_->model.data().bodies[index];
   impl_->wakeNear(index);
   impl_->state.orientation[index] = math::quatFromRotation(pose.rotation);
@@ -206,6 +284,7 @@ void Simulator::setPose(int index, const Transform& pose) {
     impl_->state.patches.invalidateObject(static_cast<ObjectId>(s));
   impl_->wake(index);
   impl_->forgetPoses();
+  impl_->copyToCoordinates();
 }
 
 void Simulator::setVelocity(int index, const Vec3& linear, const Vec3& angular) {
@@ -214,10 +293,12 @@ void Simulator::setVelocity(int index, const Vec3& linear, const Vec3& angular) 
                   "velocity must be finite [m/s, rad/s]", index);
   const model::ModelBody& body = impl_->model.data().bodies[index];
   TANGERE_REQUIRE(body.type != BodyType::Fixed, "a fixed body has no velocity", body.name);
+  impl_->requireNotJointed(index);
   const Vec3 arm = rotationMatrix(impl_->state.orientation[index]) * body.mass.center;
   impl_->state.velocity[index] = linear + cross(angular, arm);
   impl_->state.angularVelocity[index] = angular;
   impl_->wake(index);
+  impl_->copyToCoordinates();
 }
 
 void Simulator::applyForce(int index, const Vec3& force, const Vec3& torque) {
@@ -228,6 +309,82 @@ void Simulator::applyForce(int index, const Vec3& force, const Vec3& torque) {
   impl_->control.torque[index] += torque;
   impl_->hasForces = true;
   impl_->wake(index);
+}
+
+namespace {
+
+/// Scales the quaternions among the coordinates to unit length.
+void normalizeQuaternions(const model::ModelData& model, std::vector<Real>* q) {
+  for (const model::TreeJoint& part : model.treeJoints) {
+    if (part.type != JointType::Free && part.type != JointType::Ball) continue;
+    Real* at = q->data() + part.q + (part.type == JointType::Free ? 3 : 0);
+    const Quat given{at[0], at[1], at[2], at[3]};
+    TANGERE_REQUIRE(math::norm(given) > 0, "a quaternion must not be zero",
+                    model.joints[part.joint].joint.name);
+    const Quat unit = math::normalized(given);
+    at[0] = unit.w, at[1] = unit.x, at[2] = unit.y, at[3] = unit.z;
+  }
+}
+
+}  // namespace
+
+void Simulator::setPositions(std::span<const Real> q) {
+  requireFinite(q, impl_->state.q.size(), "positions do not fit the model");
+  std::vector<Real> checked(q.begin(), q.end());
+  normalizeQuaternions(impl_->model.data(), &checked);
+  if (!impl_->sap) return;
+  impl_->state.q = std::move(checked);
+  impl_->state.patches.reset();
+  impl_->copyFromCoordinates();
+}
+
+void Simulator::setVelocities(std::span<const Real> v) {
+  requireFinite(v, impl_->state.v.size(), "velocities do not fit the model");
+  if (!impl_->sap) return;
+  impl_->state.v.assign(v.begin(), v.end());
+  impl_->copyFromCoordinates();
+}
+
+void Simulator::setControl(int actuator, Real value) {
+  TANGERE_REQUIRE(actuator >= 0 && actuator < impl_->model.numActuators(), "no such actuator",
+                  actuator);
+  TANGERE_REQUIRE(math::isFinite(value), "a control must be finite", value);
+  impl_->control.control[actuator] = value;
+}
+
+void Simulator::setControls(std::span<const Real> values) {
+  requireFinite(values, impl_->control.control.size(), "controls do not fit the model");
+  impl_->control.control.assign(values.begin(), values.end());
+}
+
+std::span<const Real> Simulator::controls() const { return impl_->control.control; }
+
+void Simulator::applyJointForces(std::span<const Real> force) {
+  requireFinite(force, impl_->control.jointForce.size(), "forces do not fit the model");
+  for (std::size_t i = 0; i < force.size(); ++i) impl_->control.jointForce[i] += force[i];
+  impl_->hasForces = true;
+}
+
+std::span<const Real> Simulator::actuatorForces() const {
+  std::vector<Real>& forces = impl_->actuatorForces;
+  forces.assign(impl_->control.control.size(), 0);
+  if (impl_->sap && impl_->sap->drives.size() == forces.size()) {
+    for (std::size_t i = 0; i < forces.size(); ++i) forces[i] = impl_->sap->drives[i].force;
+  }
+  return forces;
+}
+
+void Simulator::resetToKeyframe(int keyframe) {
+  const std::span<const Keyframe> all = impl_->model.keyframes();
+  TANGERE_REQUIRE(keyframe >= 0 && keyframe < static_cast<int>(all.size()), "no such keyframe",
+                  keyframe);
+  const Keyframe& key = all[keyframe];
+  reset();
+  if (!key.q.empty()) setPositions(key.q);
+  if (!key.v.empty()) setVelocities(key.v);
+  if (!key.activation.empty()) impl_->state.activation = key.activation;
+  if (!key.control.empty()) impl_->control.control = key.control;
+  impl_->state.time = key.time;
 }
 
 std::string_view stepStatusName(StepStatus bit) {

@@ -4,16 +4,22 @@
 #include "sim/step.hpp"
 
 #include "contact/build_problem.hpp"
+#include "contact/build_sap_problem.hpp"
 #include "contact/contact_forces.hpp"
+#include "contact/drive_rows.hpp"
 #include "contact/energy_ledger.hpp"
 #include "contact/find_contacts.hpp"
 #include "contact/foresee_contacts.hpp"
 #include "contact/impacts.hpp"
+#include "contact/joint_rows.hpp"
 #include "contact/solve_contacts.hpp"
+#include "contact/solve_sap.hpp"
+#include "contact/tree_ledger.hpp"
 #include "contact/wake_bodies.hpp"
 #include "dynamics/free_motion.hpp"
 #include "dynamics/kinematics.hpp"
 #include "integrator/integrate_state.hpp"
+#include "integrator/integrate_trees.hpp"
 
 namespace tangere::sim {
 
@@ -64,6 +70,58 @@ void stepEnvironment(const model::ModelData& model, const model::Control& contro
     return refuse(lost, ws);
   }
   ws.ledger.damping -= contact::putToSleep(model, state, ws);
+  contact::closeLedger(model, state, ws);  // energy after, residual
+  clock.end(StepPhase::Ledger);
+}
+
+void stepEnvironmentSap(const model::ModelData& model, const model::Control& control, State& state,
+                        model::Workspace& ws, contact::SapWorkspace& sap, PhaseClock& clock) {
+  ws.report = {};
+  ws.areContactsListed = false;
+  clock.begin();
+  contact::updateTrees(model, state, sap);                 // links from coordinates
+  dynamics::computeKinematics(model, control, state, ws);  // X_WB, X_WS, swept boxes
+  clock.end(StepPhase::Kinematics);
+  if (const int lost = dynamics::firstNotFinite(ws); lost >= 0) return refuse(lost, ws);
+  contact::findPairs(model, state, ws);   // broad phase
+  contact::wakeBodies(model, state, ws);  // who takes part
+  clock.end(StepPhase::BroadPhase);
+  if (!ws.isLedgerCurrent) contact::measureTreeEnergy(model, state, ws, sap);
+  contact::openLedger(model, state, ws);  // energy before
+  clock.end(StepPhase::Ledger);
+  contact::findContacts(model, state, ws);  // manifolds, speculative points
+  clock.end(StepPhase::NarrowPhase);
+  state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
+  clock.end(StepPhase::Patches);
+  dynamics::computeFreeMotion(model, control, state, ws);    // free bodies
+  contact::buildContactProblem(model, state, ws);            // points, groups
+  contact::buildSapProblem(model, control, state, ws, sap);  // A, v*, J, limits, drives
+  clock.end(StepPhase::BuildProblem);
+  contact::solveSap(model, state, ws, sap);   // v, impulses
+  contact::holdFastBodies(model, state, ws);  // what was turned aside
+  contact::storeImpulses(state, ws);          // to the patches
+  clock.end(StepPhase::Solve);
+  integrator::gatherNextVelocities(model, state, sap);
+  contact::bookContactWork(model, control, state, ws);  // work, row by row
+  contact::bookTreeWork(model, state, ws, sap);
+  clock.end(StepPhase::Ledger);
+  const model::TreeEnergy before = ws.treeEnergy;
+  int lost = integrator::planTrees(model, state, sap);
+  if (lost < 0) lost = integrator::integrateState(model, state, ws);  // free bodies, time
+  if (lost >= 0) {
+    sap.areTreesCurrent = false;
+    state.patches.reset();  // they already belong to the step that was not taken
+    return refuse(lost, ws);
+  }
+  integrator::moveTrees(model, state, sap);            // q, v of trees
+  contact::storeDryFriction(model, state, sap);        // of their joints
+  contact::advanceActivations(model, control, state);  // of actuators
+  clock.end(StepPhase::Integrate);
+  if (model.options.sleep.enabled) ws.islands.build(ws.problem.blocks, ws.problem.groups);
+  ws.ledger.damping -= contact::putToSleep(model, state, ws);
+  integrator::copyFreeBodies(model, state);  // their coordinates
+  contact::measureTreeEnergy(model, state, ws, sap);
+  contact::closeTreeWork(before, ws, sap);
   contact::closeLedger(model, state, ws);  // energy after, residual
   clock.end(StepPhase::Ledger);
 }

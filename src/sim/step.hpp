@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "contact/sap_workspace.hpp"
 #include "model/workspace.hpp"
 #include "sim/step_phase.hpp"
 
@@ -10,5 +11,9 @@ namespace tangere::sim {
 /// not taken over.
 void stepEnvironment(const model::ModelData& model, const model::Control& control, State& state,
                      model::Workspace& ws, PhaseClock& clock);
+
+/// The same with the convex solver: joints, drives and contacts together.
+void stepEnvironmentSap(const model::ModelData& model, const model::Control& control, State& state,
+                        model::Workspace& ws, contact::SapWorkspace& sap, PhaseClock& clock);
 
 }  // namespace tangere::sim

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/body_rows.hpp"
+
+namespace tangere::contact {
+
+namespace {
+
+/// The tree moves by its coordinates; a free body by the velocity of its centre and its angular
+/// velocity, both in the world.
+bool isFreeBody(const model::ModelData& model, int body) { return !model.bodies[body].isJointed; }
+
+void addFreePointRows(const Vec3& arm, const Mat3& R_WC, Real sign, Real* rows, int stride) {
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 direction = R_WC.col[i] * sign;
+    const Vec3 moment = cross(arm, direction);
+    Real* row = rows + i * stride;
+    row[0] += direction.x;
+    row[1] += direction.y;
+    row[2] += direction.z;
+    row[3] += moment.x;
+    row[4] += moment.y;
+    row[5] += moment.z;
+  }
+}
+
+void addFreeAngularRows(const Mat3& R_WC, Real sign, Real* rows, int stride) {
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 direction = R_WC.col[i] * sign;
+    Real* row = rows + i * stride;
+    row[3] += direction.x;
+    row[4] += direction.y;
+    row[5] += direction.z;
+  }
+}
+
+Real* rowsOf(int c, int row, int clique, SapWorkspace& sap) {
+  const solver::SapConstraint& constraint = sap.problem.constraints[c];
+  Real* block = clique == constraint.clique1 ? sap.problem.jacobian1(c) : sap.problem.jacobian2(c);
+  return block + static_cast<std::ptrdiff_t>(row) * sap.problem.numVelocities(clique);
+}
+
+/// A body that is driven along: what it adds to the velocity of the rows.
+void addBias(const Vec3& velocity, const Mat3& R_WC, Real sign, Real* bias) {
+  const Vec3 v = transposeTimes(R_WC, velocity) * sign;
+  bias[0] += v.x;
+  bias[1] += v.y;
+  bias[2] += v.z;
+}
+
+}  // namespace
+
+CliquePair cliquesOf(const SapWorkspace& sap, int body1, int body2) {
+  const int first = cliqueOf(sap, body1), second = cliqueOf(sap, body2);
+  if (first < 0) return {second, -1};
+  return {first, first == second ? -1 : second};
+}
+
+void writePointRows(const model::ModelData& model, const State& state, int c, int row, int body1,
+                    const Vec3& p1, int body2, const Vec3& p2, const Mat3& R_WC,
+                    SapWorkspace& sap) {
+  const int clique1 = cliqueOf(sap, body1), clique2 = cliqueOf(sap, body2);
+  if (clique1 >= 0 && clique1 == clique2 && p1 == p2) {
+    const int stride = sap.problem.numVelocities(clique1);
+    dynamics::addRelativePointJacobian(sap.trees, model.linkOfBody[body1], model.linkOfBody[body2],
+                                       p1, R_WC, rowsOf(c, row, clique1, sap), stride);
+    return;
+  }
+  const auto add = [&](int body, const Vec3& p, Real sign) {
+    if (body < 0) return;
+    const int clique = sap.cliqueOfBody[body];
+    if (clique < 0) {
+      const Vec3 arm = p - state.center[body];
+      addBias(state.velocity[body] + cross(state.angularVelocity[body], arm), R_WC, sign,
+              sap.problem.biasOf(c) + row);
+      return;
+    }
+    const int stride = sap.problem.numVelocities(clique);
+    Real* rows = rowsOf(c, row, clique, sap);
+    if (isFreeBody(model, body))
+      addFreePointRows(p - state.center[body], R_WC, sign, rows, stride);
+    else
+      dynamics::addPointJacobian(sap.trees, model.linkOfBody[body], p, R_WC, sign, rows, stride);
+  };
+  add(body1, p1, 1);
+  add(body2, p2, -1);
+}
+
+void writeAngularRows(const model::ModelData& model, const State& state, int c, int row, int body1,
+                      int body2, const Mat3& R_WC, SapWorkspace& sap) {
+  const auto add = [&](int body, Real sign) {
+    if (body < 0) return;
+    const int clique = sap.cliqueOfBody[body];
+    if (clique < 0) {
+      addBias(state.angularVelocity[body], R_WC, sign, sap.problem.biasOf(c) + row);
+      return;
+    }
+    const int stride = sap.problem.numVelocities(clique);
+    Real* rows = rowsOf(c, row, clique, sap);
+    if (isFreeBody(model, body))
+      addFreeAngularRows(R_WC, sign, rows, stride);
+    else
+      dynamics::addAngularJacobian(sap.trees, model.linkOfBody[body], R_WC, sign, rows, stride);
+  };
+  add(body1, 1);
+  add(body2, -1);
+}
+
+namespace {
+
+std::vector<Real>* entriesOf(int clique, CliqueRow* row, const SapWorkspace& sap) {
+  const auto size = static_cast<std::size_t>(sap.problem.numVelocities(clique));
+  if (row->clique1 < 0) {
+    row->clique1 = clique;
+    row->row1.assign(size, 0);
+  }
+  if (row->clique1 == clique) return &row->row1;
+  if (row->clique2 < 0) {
+    row->clique2 = clique;
+    row->row2.assign(size, 0);
+  }
+  return row->clique2 == clique ? &row->row2 : nullptr;
+}
+
+/// Columns of the velocity of the point, or of the angular one, along `direction`.
+template <class WriteRows>
+void addAlong(int clique, CliqueRow* row, SapWorkspace& sap, const WriteRows& writeRows) {
+  std::vector<Real>* entries = entriesOf(clique, row, sap);
+  if (entries == nullptr) return;  // the builder refuses what would need a third clique
+  const auto n = entries->size();
+  sap.scratch.assign(3 * n, 0);
+  writeRows(sap.scratch.data(), static_cast<int>(n));
+  for (std::size_t k = 0; k < n; ++k) (*entries)[k] += sap.scratch[k];
+}
+
+/// A matrix whose first column is what the row is along; the others are not used.
+Mat3 alongFirst(const Vec3& direction) { return {{direction, Vec3{}, Vec3{}}}; }
+
+}  // namespace
+
+void addPointTo(const model::ModelData& model, const State& state, int body, const Vec3& p,
+                const Vec3& direction, Real weight, CliqueRow* row, SapWorkspace& sap) {
+  const int clique = cliqueOf(sap, body);
+  if (clique < 0) return;
+  addAlong(clique, row, sap, [&](Real* rows, int stride) {
+    if (isFreeBody(model, body))
+      addFreePointRows(p - state.center[body], alongFirst(direction), weight, rows, stride);
+    else
+      dynamics::addPointJacobian(sap.trees, model.linkOfBody[body], p, alongFirst(direction),
+                                 weight, rows, stride);
+  });
+}
+
+void addAngularTo(const model::ModelData& model, int body, const Vec3& axis, Real weight,
+                  CliqueRow* row, SapWorkspace& sap) {
+  const int clique = cliqueOf(sap, body);
+  if (clique < 0) return;
+  addAlong(clique, row, sap, [&](Real* rows, int stride) {
+    if (isFreeBody(model, body))
+      addFreeAngularRows(alongFirst(axis), weight, rows, stride);
+    else
+      dynamics::addAngularJacobian(sap.trees, model.linkOfBody[body], alongFirst(axis), weight,
+                                   rows, stride);
+  });
+}
+
+void addVelocityTo(int clique, int dof, Real weight, CliqueRow* row, const SapWorkspace& sap) {
+  if (clique < 0) return;
+  if (std::vector<Real>* entries = entriesOf(clique, row, sap)) (*entries)[dof] += weight;
+}
+
+void clearRow(CliqueRow* row) { row->clique1 = row->clique2 = -1; }
+
+void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap) {
+  const auto copy = [&](int clique, const std::vector<Real>& entries) {
+    if (clique < 0) return;
+    Real* out = rowsOf(c, 0, clique, sap);
+    for (std::size_t k = 0; k < entries.size(); ++k) out[k] = weight * entries[k];
+  };
+  copy(row.clique1, row.row1);
+  copy(row.clique2, row.row2);
+}
+
+Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v) {
+  Real sum = 0;
+  const auto add = [&](int clique, const std::vector<Real>& entries) {
+    if (clique < 0) return;
+    const Real* velocities = v + sap.problem.firstVelocity[clique];
+    for (std::size_t k = 0; k < entries.size(); ++k) sum += entries[k] * velocities[k];
+  };
+  add(row.clique1, row.row1);
+  add(row.clique2, row.row2);
+  return sum;
+}
+
+}  // namespace tangere::contact

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/build_sap_problem.hpp"
+
+#include "contact/body_rows.hpp"
+#include "contact/drive_rows.hpp"
+#include "contact/equality_rows.hpp"
+#include "contact/joint_rows.hpp"
+#include "contact/tendon_rows.hpp"
+
+namespace tangere::contact {
+
+namespace {
+
+void addCliques(const model::ModelData& model, const State& state, SapWorkspace& sap);
+void fillFreeBody(const model::Tree& tree, const model::ModelData& model,
+                  const model::Workspace& ws, int clique, SapWorkspace& sap);
+void fillTree(int tree, const model::ModelData& model, const model::Control& control,
+              const State& state, SapWorkspace& sap);
+void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                 SapWorkspace& sap);
+
+}  // namespace
+
+void updateTrees(const model::ModelData& model, const State& state, SapWorkspace& sap) {
+  if (sap.areTreesCurrent) return;
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    if (model.trees[t].isFreeBody) continue;
+    dynamics::computeTreePositions(sap.trees, static_cast<int>(t), state.q);
+    dynamics::computeTreeVelocities(sap.trees, static_cast<int>(t), state.v);
+  }
+  sap.areTreesCurrent = true;
+}
+
+void buildSapProblem(const model::ModelData& model, const model::Control& control,
+                     const State& state, const model::Workspace& ws, SapWorkspace& sap) {
+  sap.problem.clear(model.options.dt);
+  sap.owners.clear();
+  addCliques(model, state, sap);
+  measureTendons(model, state, sap);
+  readDrives(model, control, state, sap);
+  for (std::size_t c = 0; c < sap.treeOfClique.size(); ++c) {
+    const model::Tree& tree = model.trees[sap.treeOfClique[c]];
+    if (tree.isFreeBody)
+      fillFreeBody(tree, model, ws, static_cast<int>(c), sap);
+    else
+      fillTree(sap.treeOfClique[c], model, control, state, sap);
+  }
+  addContacts(model, state, ws, sap);
+  addJointRows(model, state, sap);
+  addEqualityRows(model, state, sap);
+  addTendonRows(model, sap);
+  addDriveRows(sap);
+}
+
+namespace {
+
+/// One for each tree that is awake, with its velocities as they are.
+void addCliques(const model::ModelData& model, const State& state, SapWorkspace& sap) {
+  sap.cliqueOfTree.assign(model.trees.size(), -1);
+  sap.cliqueOfBody.assign(model.bodies.size(), -1);
+  sap.treeOfClique.clear();
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const model::Tree& tree = model.trees[t];
+    if (tree.numDofs == 0 || state.isAsleep[model.links[tree.firstLink].body] != 0) continue;
+    const int clique = sap.problem.addClique(tree.numDofs);
+    sap.cliqueOfTree[t] = clique;
+    sap.treeOfClique.push_back(static_cast<int>(t));
+    for (int l = tree.firstLink; l < tree.firstLink + tree.numLinks; ++l)
+      sap.cliqueOfBody[model.links[l].body] = clique;
+  }
+  const auto n = static_cast<std::size_t>(sap.problem.numVelocities());
+  for (std::vector<Real>* values : {&sap.v0, &sap.v1, &sap.bias, &sap.passive, &sap.applied,
+                                    &sap.driveForce, &sap.stiffness, &sap.damping})
+    values->assign(n, 0);
+  for (std::size_t c = 0; c < sap.treeOfClique.size(); ++c) {
+    const model::Tree& tree = model.trees[sap.treeOfClique[c]];
+    Real* v = sap.v0.data() + sap.problem.firstVelocity[c];
+    if (tree.isFreeBody) {
+      const int body = model.links[tree.firstLink].body;
+      const Vec3 &linear = state.velocity[body], &angular = state.angularVelocity[body];
+      v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
+      v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
+    } else {
+      for (int k = 0; k < tree.numDofs; ++k) v[k] = state.v[model.dofs[tree.firstDof + k].v];
+    }
+  }
+}
+
+/// Mass and inertia about the centre, in the world: no velocity moves the other.
+void fillFreeBody(const model::Tree& tree, const model::ModelData& model,
+                  const model::Workspace& ws, int clique, SapWorkspace& sap) {
+  const int index = model.links[tree.firstLink].body;
+  const model::ModelBody& body = model.bodies[index];
+  const solver::ImpulseBlock& block = ws.problem.blocks[index];
+  const Mat3& R = ws.bodyPose[index].rotation;
+  const Mat3 RI = R * body.mass.inertia;
+  Real* A = sap.problem.matrix(clique);
+  for (int i = 0; i < 3; ++i) {
+    A[7 * i] = body.mass.mass;
+    for (int j = 0; j <= i; ++j) {
+      const Real entry = RI(i, 0) * R(j, 0) + RI(i, 1) * R(j, 1) + RI(i, 2) * R(j, 2);
+      A[6 * (3 + i) + 3 + j] = A[6 * (3 + j) + 3 + i] = entry;
+    }
+  }
+  const Real dt = model.options.dt;
+  const Vec3 linear = block.velocity + block.acceleration * dt;
+  const Vec3 angular = block.angularVelocity + block.angularAcceleration * dt;
+  Real* vStar = sap.problem.freeVelocity(clique);
+  vStar[0] = linear.x, vStar[1] = linear.y, vStar[2] = linear.z;
+  vStar[3] = angular.x, vStar[4] = angular.y, vStar[5] = angular.z;
+}
+
+void addAppliedForces(int treeIndex, const model::ModelData& model, const model::Control& control,
+                      Real* applied, SapWorkspace& sap) {
+  const model::Tree& tree = model.trees[treeIndex];
+  sap.wrenches.assign(static_cast<std::size_t>(tree.numLinks), {});
+  bool isAny = false;
+  for (int l = 0; l < tree.numLinks; ++l) {
+    const int body = model.links[tree.firstLink + l].body;
+    sap.wrenches[l] = {control.force[body], control.torque[body]};
+    isAny = isAny || !(control.force[body] == Vec3{} && control.torque[body] == Vec3{});
+  }
+  if (isAny) dynamics::addAppliedForce(sap.trees, treeIndex, sap.wrenches, applied);
+  for (int k = 0; k < tree.numDofs; ++k)
+    applied[k] += control.jointForce[model.dofs[tree.firstDof + k].v];
+}
+
+/// A = M + dt D + dt^2 K, and the velocity that
+///   M (v - v0) = dt (tau - bias - K (q0 + dt v - q_rest) - D v)
+/// gives: springs, damping and drives without limits are implicit.
+void fillTree(int treeIndex, const model::ModelData& model, const model::Control& control,
+              const State& state, SapWorkspace& sap) {
+  const model::Tree& tree = model.trees[treeIndex];
+  const int clique = sap.cliqueOfTree[treeIndex];
+  const int first = sap.problem.firstVelocity[clique];
+  const Real dt = model.options.dt;
+  Real* applied = sap.applied.data() + first;
+  Real* passive = sap.passive.data() + first;
+  dynamics::computeBiasForce(sap.trees, treeIndex, model.options.gravity, sap.bias.data() + first);
+  dynamics::addPassiveForce(sap.trees, treeIndex, state.q, passive);
+  addAppliedForces(treeIndex, model, control, applied, sap);
+
+  dynamics::computeMassMatrix(sap.trees, treeIndex, dt);
+  const kernel::TreeView<Real> view = sap.trees.view(treeIndex);
+  for (int k = 0; k < tree.numDofs; ++k) {
+    const model::TreeDof& dof = model.dofs[tree.firstDof + k];
+    sap.stiffness[first + k] += model.joints[model.treeJoints[dof.joint].joint].joint.stiffness;
+    sap.damping[first + k] += dof.damping;
+    const kernel::DofT<Real>& entry = view.dofs[k];
+    view.matrix[entry.row + entry.depth] +=
+        dt * (sap.damping[first + k] + dt * sap.stiffness[first + k]);
+  }
+  dynamics::copyMassMatrix(sap.trees, treeIndex, sap.problem.matrix(clique));
+  Real* vStar = sap.problem.freeVelocity(clique);
+  for (int k = 0; k < tree.numDofs; ++k) {
+    const int i = first + k;
+    vStar[k] = dt * (sap.applied[i] - sap.bias[i] + sap.passive[i] + sap.driveForce[i] -
+                     dt * sap.stiffness[i] * sap.v0[i]);
+  }
+  if (dynamics::factorMassMatrix(sap.trees, treeIndex))
+    dynamics::solveMassMatrix(sap.trees, treeIndex, vStar);
+  for (int k = 0; k < tree.numDofs; ++k) vStar[k] += sap.v0[first + k];
+}
+
+void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                 SapWorkspace& sap) {
+  sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
+  for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
+    const solver::ImpulseGroup& group = ws.problem.groups[g];
+    const CliquePair cliques = cliquesOf(sap, group.block1, group.block2);
+    if (cliques.first < 0) continue;
+    const auto [shape1, shape2] = ws.groupShapes[g];
+    const model::ContactMaterial& material =
+        model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
+    for (int i = group.first; i < group.first + group.count; ++i) {
+      const solver::ImpulsePoint& point = ws.problem.points[i];
+      const int c = sap.problem.addContact(cliques.first, cliques.second,
+                                           {.friction = point.friction,
+                                            .stiffness = material.stiffness,
+                                            .dissipationTime = material.relaxationTime,
+                                            .gap = point.gap,
+                                            .heldImpulse = {point.tangentImpulse[0],
+                                                            point.tangentImpulse[1]}});
+      writePointRows(model, state, c, 0, group.block1, state.center[group.block1] + point.r1,
+                     group.block2, state.center[group.block2] + point.r2,
+                     Mat3{{point.tangent1, point.tangent2, point.normal}}, sap);
+      Real* impulse = sap.problem.impulseOf(c);
+      impulse[0] = point.tangentImpulse[0];
+      impulse[1] = point.tangentImpulse[1];
+      impulse[2] = point.normalImpulse;
+      sap.constraintOfPoint[i] = c;
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace tangere::contact

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the phases of a SAP step hand to each other, besides the Workspace. Rebuilt from the Model
+// and the State in every step; the vectors keep their memory.
+#pragma once
+
+#include "dynamics/tree_dynamics.hpp"
+#include "dynamics/tree_kinematics.hpp"
+#include "model/workspace.hpp"
+#include "solver/sap_problem.hpp"
+#include "solver/sap_solver.hpp"
+
+#include <vector>
+
+namespace tangere::contact {
+
+/// A row over the velocities of at most two cliques.
+struct CliqueRow {
+  int clique1 = -1, clique2 = -1;
+  std::vector<Real> row1, row2;
+};
+
+/// Where an actuator stands: its force is force0 - kp (rate dt) - kd (rate - rate0) at the new
+/// rate, within the limits.
+struct DriveState {
+  Real input = 0;   ///< control or activation, clamped
+  Real length = 0;  ///< at the start of the step
+  Real rate = 0;    ///< at the start
+  Real kp = 0, kd = 0;
+  Real force0 = 0;  ///< at the start, not limited
+  Real lowerForce = -kUnlimited, upperForce = kUnlimited;
+  bool isInMatrix = false;    ///< part of A and of the free motion
+  int constraint = -1;        ///< its row in the problem otherwise; -1: it moves nothing
+  int clique = -1, dof = -1;  ///< the one velocity it acts on; -1: its row says
+  Real gear = 1;
+  Real force = 0;  ///< of the step: mean over it
+};
+
+struct TendonState {
+  Real length = 0;
+  Real startLength = 0;  ///< at the start of the model
+  Real rate = 0;         ///< at the start of the step
+  CliqueRow row;         ///< d length / d v
+};
+
+/// What a row that is neither contact nor drive belongs to.
+struct RowOwner {
+  enum class Kind : std::uint8_t { Limit, Friction, Equality, TendonLimit, TendonFriction };
+  Kind kind = Kind::Limit;
+  int index = 0;  ///< joint, equality or tendon
+  int constraint = 0;
+};
+
+struct SapWorkspace {
+  explicit SapWorkspace(const model::ModelData& model) : trees(model) {}
+
+  dynamics::TreeWorkspace trees;
+  bool areTreesCurrent = false;  ///< `trees` holds the poses and velocities of the State as it is
+
+  solver::SapProblem problem;
+  solver::SapSolver solver;
+  solver::SapReport report;
+
+  std::vector<int> cliqueOfTree;  ///< -1: asleep
+  std::vector<int> treeOfClique;
+  std::vector<int> cliqueOfBody;       ///< -1: not moved by the solve
+  std::vector<int> constraintOfPoint;  ///< of each contact point; -1: none
+  std::vector<DriveState> drives;
+  std::vector<CliqueRow> driveRows;
+  std::vector<TendonState> tendons;
+  std::vector<RowOwner> owners;
+
+  // By velocity, in the order of trees.
+  std::vector<Real> v0, v1;              ///< before and after
+  std::vector<Real> bias;                ///< Coriolis and centrifugal less gravity
+  std::vector<Real> passive;             ///< of springs and damping at the start
+  std::vector<Real> applied;             ///< of applied forces and torques
+  std::vector<Real> driveForce;          ///< at the start, of actuators that are part of A
+  std::vector<Real> stiffness, damping;  ///< of springs, joints and drives: on the diagonal of A
+  std::vector<Real> scratch;
+  std::vector<dynamics::LinkWrench> wrenches;
+  std::vector<Real> nextPositions;
+  std::vector<Real> velocityChange;     ///< of the last step, in the State's order; for sensors
+  std::vector<std::uint8_t> isTouched;  ///< of each clique: some constraint acts on it
+  std::vector<Real> nextVelocities;     ///< v at the end of the step, in the State's order
+
+  // Of the jointed trees [J].
+  Real kineticAtStart = 0;  ///< of the new velocities in the old positions
+  Real freeWork = 0;        ///< of gravity, springs and what the motion itself exerts
+};
+
+}  // namespace tangere::contact

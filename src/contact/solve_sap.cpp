@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/solve_sap.hpp"
+
+#include "contact/drive_rows.hpp"
+#include "dynamics/free_motion.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tangere::contact {
+
+namespace {
+
+void takeImpulses(const State& state, model::Workspace& ws, SapWorkspace& sap);
+void takeVelocities(const model::ModelData& model, model::Workspace& ws, SapWorkspace& sap);
+void report(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap);
+
+}  // namespace
+
+void solveSap(const model::ModelData& model, const State& state, model::Workspace& ws,
+              SapWorkspace& sap) {
+  std::copy(sap.v0.begin(), sap.v0.end(), sap.problem.v.begin());  // the guess
+  sap.report = sap.solver.solve(model.options.sap, &sap.problem, ws.pool.get());
+  std::copy(sap.problem.v.begin(), sap.problem.v.end(), sap.v1.begin());
+  finishDrives(sap);
+  takeImpulses(state, ws, sap);
+  takeVelocities(model, ws, sap);
+  report(model, ws, sap);
+}
+
+namespace {
+
+/// Impulses and their work: the impulse times the mean of the velocities before and after.
+void takeImpulses(const State& state, model::Workspace& ws, SapWorkspace& sap) {
+  for (std::size_t i = 0; i < ws.problem.points.size(); ++i) {
+    solver::ImpulsePoint& point = ws.problem.points[i];
+    const int c = sap.constraintOfPoint[i];
+    if (c < 0) {
+      point.normalImpulse = point.tangentImpulse[0] = point.tangentImpulse[1] = 0;
+      continue;
+    }
+    const Real* impulse = sap.problem.impulseOf(c);
+    const Real* after = sap.problem.velocityOf(c);
+    const auto velocityOf = [&](int body, const Vec3& arm) {
+      return state.velocity[body] + cross(state.angularVelocity[body], arm);
+    };
+    const Vec3 slip = velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
+    point.tangentImpulse[0] = impulse[0];
+    point.tangentImpulse[1] = impulse[1];
+    point.normalImpulse = impulse[2];
+    point.normalWork = Real(0.5) * impulse[2] * (after[2] + dot(slip, point.normal));
+    point.frictionWork = Real(0.5) * (impulse[0] * (after[0] + dot(slip, point.tangent1)) +
+                                      impulse[1] * (after[1] + dot(slip, point.tangent2)));
+  }
+}
+
+/// A free body that nothing touches moves by the mean velocity, which is exact under a constant
+/// force; what is touched by the new one, which is what the constraints are about.
+void takeVelocities(const model::ModelData& model, model::Workspace& ws, SapWorkspace& sap) {
+  const Real dt = model.options.dt;
+  std::vector<std::uint8_t>& isTouched = sap.isTouched;
+  isTouched.assign(sap.treeOfClique.size(), 0);
+  for (const solver::SapConstraint& constraint : sap.problem.constraints) {
+    isTouched[constraint.clique1] = 1;
+    if (constraint.clique2 >= 0) isTouched[constraint.clique2] = 1;
+  }
+  for (std::size_t c = 0; c < sap.treeOfClique.size(); ++c) {
+    const model::Tree& tree = model.trees[sap.treeOfClique[c]];
+    if (!tree.isFreeBody) continue;
+    solver::ImpulseBlock& block = ws.problem.blocks[model.links[tree.firstLink].body];
+    const Real* v = sap.problem.velocity(static_cast<int>(c));
+    const Vec3 linear{v[0], v[1], v[2]}, angular{v[3], v[4], v[5]};
+    block.meanDisplacement = (block.velocity + linear) * (Real(0.5) * dt);
+    block.meanRotation = (block.angularVelocity + angular) * (Real(0.5) * dt);
+    block.isTouched = isTouched[c] != 0;
+    block.displacement = block.isTouched ? linear * dt : block.meanDisplacement;
+    block.rotation = block.isTouched ? angular * dt : block.meanRotation;
+    block.velocity = linear;
+    block.angularVelocity = angular;
+  }
+}
+
+/// Who is behind a constraint, for people.
+void nameBodies(const model::ModelData& model, const model::Workspace& ws, const SapWorkspace& sap,
+                int constraint, StepReport* out) {
+  for (std::size_t i = 0; i < sap.constraintOfPoint.size(); ++i) {
+    if (sap.constraintOfPoint[i] != constraint) continue;
+    out->body1 = ws.problem.points[i].block1;
+    out->body2 = ws.problem.points[i].block2;
+    return;
+  }
+  for (const RowOwner& owner : sap.owners) {
+    if (owner.constraint != constraint) continue;
+    if (owner.kind == RowOwner::Kind::Limit || owner.kind == RowOwner::Kind::Friction)
+      out->body1 = model.joints[owner.index].body;
+    return;
+  }
+}
+
+void report(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap) {
+  StepReport& out = ws.report;
+  out.numIslands = sap.report.numIslands;
+  out.iterations = sap.report.iterations;
+  out.residual = sap.report.residual;
+  out.errorBound = sap.report.errorBound;
+  if (solver::isSolved(sap.report.status)) return;
+  out.status = out.status | StepStatus::SolverNotConverged;
+  if (sap.report.worstConstraint >= 0) nameBodies(model, ws, sap, sap.report.worstConstraint, &out);
+  if (out.body1 < 0 && sap.report.worstClique >= 0) {
+    const model::Tree& tree = model.trees[sap.treeOfClique[sap.report.worstClique]];
+    out.body1 = model.links[tree.firstLink].body;
+  }
+}
+
+}  // namespace
+
+}  // namespace tangere::contact

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/error_control.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tangere::sim {
+
+namespace {
+
+/// Parts shorter than this share of a step are taken whatever their error: an impact has no length
+/// at which it is smooth.
+constexpr Real kShortest = 1.0 / 1024;
+constexpr Real kSafety = 0.9, kLongest = 5, kLeast = 0.1;
+
+Real largestDifference(const std::vector<Real>& a, const std::vector<Real>& b) {
+  Real largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
+  return largest;
+}
+
+void add(const EnergyLedger& part, EnergyLedger* sum) {
+  sum->kinetic = part.kinetic;
+  sum->potential = part.potential;
+  sum->external += part.external;
+  sum->damping += part.damping;
+  sum->contactNormal += part.contactNormal;
+  sum->contactFriction += part.contactFriction;
+  sum->kinematic += part.kinematic;
+  sum->constraint += part.constraint;
+  sum->correction += part.correction;
+  sum->integration += part.integration;
+  sum->gyroscopic += part.gyroscopic;
+  sum->residual += part.residual;
+}
+
+void add(const StepReport& part, StepReport* sum) {
+  const StepStatus status = sum->status | part.status;
+  const int iterations = sum->iterations + part.iterations;
+  const Real residual = std::max(sum->residual, part.residual);
+  const Real bound = sum->errorBound + part.errorBound;
+  const Real depth = std::max(sum->maxDepth, part.maxDepth);
+  const bool isNamed = sum->body1 >= 0;
+  const int body1 = isNamed ? sum->body1 : part.body1, body2 = isNamed ? sum->body2 : part.body2;
+  *sum = part;
+  sum->status = status;
+  sum->iterations = iterations;
+  sum->residual = residual;
+  sum->errorBound = bound;
+  sum->maxDepth = depth;
+  sum->body1 = body1;
+  sum->body2 = body2;
+}
+
+}  // namespace
+
+void ErrorControl::step(const model::Control& control, State& state, model::Workspace& ws,
+                        contact::SapWorkspace& sap, PhaseClock& clock) {
+  const Real dt = model_.options.dt;
+  const Real end = state.time + dt;
+  const std::uint64_t stepAfter = state.step + 1;
+  const State before = state;
+  EnergyLedger ledger;
+  StepReport report;
+  const auto take = [&](Real length, State& from) {
+    model_.options.dt = length;
+    stepEnvironmentSap(model_, control, from, ws, sap, clock);
+    model_.options.dt = dt;
+    return !has(ws.report.status, StepStatus::StateNotFinite);
+  };
+  const auto forget = [&] {
+    sap.areTreesCurrent = false;
+    ws.isLedgerCurrent = false;
+    ws.poseAge.assign(ws.poseAge.size(), 0);
+  };
+
+  Real done = 0;
+  Real length = state.trialStep > 0 ? std::min(state.trialStep, dt) : dt;
+  while (done < dt) {
+    const bool isLast = dt - done <= length * (1 + Real(1e-9));
+    const Real part = isLast ? dt - done : length;
+    start_ = state;
+    whole_ = state;
+    bool isTaken = take(part, whole_);
+    forget();
+    EnergyLedger halves;
+    StepReport reports;
+    for (int half = 0; isTaken && half < 2; ++half) {
+      isTaken = take(part / 2, state);
+      add(ws.ledger, &halves);
+      add(ws.report, &reports);
+    }
+    const Real error =
+        isTaken ? largestDifference(whole_.q, state.q) : std::numeric_limits<Real>::infinity();
+    const Real accuracy = model_.options.accuracy;
+    const bool isShort = part <= kShortest * dt;
+    if (error <= accuracy || (isShort && isTaken)) {
+      done += part;
+      add(halves, &ledger);
+      add(reports, &report);
+      const Real factor = error > 0 ? kSafety * std::sqrt(accuracy / error) : kLongest;
+      const Real next = part * std::clamp(factor, kLeast, kLongest);
+      if (!isLast || next < length) length = std::max(next, kShortest * dt);
+      continue;
+    }
+    if (isShort) {  // not finite, however short
+      report = ws.report;
+      state = before;
+      forget();
+      ws.report = report;
+      return;
+    }
+    state = start_;
+    forget();
+    const Real factor = std::isfinite(error) ? kSafety * std::sqrt(accuracy / error) : kLeast;
+    length = std::max(part * std::clamp(factor, kLeast, Real(0.5)), kShortest * dt);
+  }
+  state.time = end;
+  state.step = stepAfter;
+  state.trialStep = length;
+  ws.ledger = ledger;
+  ws.report = report;
+}
+
+}  // namespace tangere::sim
