@@ -10,6 +10,7 @@
 #include <tangere/contact.hpp>
 #include <tangere/shape.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -59,6 +60,17 @@ struct PairCache {
   Real clearance = 0;  ///< with shape 2 at X_12, every other way out is at least this long [m]
   Transform X_12{};    ///< pose of shape 2 in the frame of shape 1
   Real shapesKey = 0;  ///< of the shapes that `clearance` is about
+
+  /// Shapes that were apart stay so until they have moved far enough to close the gap: a proof for
+  /// all poses near X_W1 and X_W2.
+  struct Apart {
+    Real gap = 0;  ///< what the last query found to be between the shapes at least; 0: nothing [m]
+    Real limit = 0;                        ///< square of the gap of the proof; 0: there is none
+    Real weight1 = 0, weight2 = 0;         ///< squares of the radii about the origins, halved
+    std::uint64_t shape1 = 0, shape2 = 0;  ///< which shapes this is about
+    Transform X_W1{}, X_W2{};
+  };
+  Apart apart{};
 };
 
 /// Tests two shapes and appends what it finds to `result`. Returns the number of contacts added

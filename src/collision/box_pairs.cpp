@@ -5,6 +5,8 @@
 #include "collision/kernels/box_distance.hpp"
 #include "collision/kernels/convex_distance.hpp"
 
+#include <cmath>
+
 namespace tangere::collision {
 
 namespace {
@@ -15,6 +17,10 @@ using kernel::BoxPair;
 // A gap below this share of the boxes is left to the full test: the cached axis and the fifteen
 // axes must not disagree by rounding.
 constexpr Real kCachedGap = 1e-9;
+
+// An axis is looked for anew when the squared gap along it is less than this share of what the axis
+// had to begin with: a small gap is soon used up.
+constexpr Real kWorthKeeping = 0.02;
 
 // Marks a PairCache whose index1 and index2 hold the sides of the boxes that were nearest. They are
 // a guess, and nothing depends on it being right.
@@ -33,10 +39,26 @@ bool cachedAxisSeparates(const PairInput& input) {
   const Real reach = (a.x * fabs(axis.x) + a.y * fabs(axis.y) + a.z * fabs(axis.z)) +
                      (b.x * fabs(axis_B.x) + b.y * fabs(axis_B.y) + b.z * fabs(axis_B.z));
   const Real apart = fabs(dot(axis_W, input.X_W2.translation - input.X_W1.translation));
-  return apart > reach * (1 + kCachedGap);
+  if (!(apart > reach * (1 + kCachedGap))) return false;
+  // Another pair may have left anything, and an axis that leaves little of the gap should go.
+  const Real gap = apart - reach;
+  if (std::fabs(squaredNorm(axis) - 1) > Real(1e-9)) return true;
+  if (gap * gap < kWorthKeeping * input.cache->apart.limit) return false;
+  input.cache->apart.gap = gap;
+  return true;
 }
 
-/// Box 1's axes of a BoxAxis, for the cache.
+/// Boxes that are farther apart than their bounding balls.
+bool ballsAreApart(const PairInput& input) {
+  const kernel::ConvexView<Real>&a = input.shape1.convex, &b = input.shape2.convex;
+  if (kernel::boundingBallsOverlap(a, input.X_W1, b, input.X_W2)) return false;
+  if (input.cache)
+    input.cache->apart.gap = norm(input.X_W2.translation - input.X_W1.translation) -
+                             (a.boundingRadius + b.boundingRadius);
+  return true;
+}
+
+/// A separating BoxAxis in box 1's axes, and its gap, for the cache.
 void storeAxis(const PairInput& input, const BoxPair<Real>& pair, int index) {
   if (!input.cache) return;
   Vec3 axis{};
@@ -49,18 +71,27 @@ void storeAxis(const PairInput& input, const BoxPair<Real>& pair, int index) {
     axis = axis * (1 / norm(axis));
   }
   input.cache->axis = axis;
+  const Real overlap = kernel::overlapOnAxis(pair, axis);
+  if (overlap < 0) input.cache->apart.gap = -overlap;
+}
+
+/// findBoxAxis(), which leaves a separating axis in the cache.
+bool findAxis(const PairInput& input, const BoxPair<Real>& pair, BoxAxis<Real>& axis) {
+  const bool overlapping = kernel::findBoxAxis(pair, &axis);
+  if (!input.cache) return overlapping;
+  if (overlapping) {
+    input.cache->axis = {};  // nothing to try next time
+    return true;
+  }
+  storeAxis(input, pair, axis.index);
+  return false;
 }
 
 /// The axis of least overlap, or nothing when the boxes are apart.
 bool findOverlap(const PairInput& input, BoxPair<Real>& pair, BoxAxis<Real>& axis) {
-  if (!kernel::boundingBallsOverlap(input.shape1.convex, input.X_W1, input.shape2.convex,
-                                    input.X_W2))
-    return false;
-  if (cachedAxisSeparates(input)) return false;
+  if (ballsAreApart(input) || cachedAxisSeparates(input)) return false;
   kernel::makeBoxPair(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, &pair);
-  if (kernel::findBoxAxis(pair, &axis)) return true;
-  storeAxis(input, pair, axis.index);
-  return false;
+  return findAxis(input, pair, axis);
 }
 
 int collideBoxes(const PairInput& input, const CollisionOption& option, CollisionResult& result) {
@@ -83,17 +114,12 @@ int collideBoxes(const PairInput& input, const CollisionOption& option, Collisio
 }
 
 bool boxesOverlap(const PairInput& input) {
-  if (!kernel::boundingBallsOverlap(input.shape1.convex, input.X_W1, input.shape2.convex,
-                                    input.X_W2))
-    return false;
-  if (cachedAxisSeparates(input)) return false;
+  if (ballsAreApart(input) || cachedAxisSeparates(input)) return false;
   BoxPair<Real> pair;
   kernel::makeBoxPair(input.shape1.convex, input.X_W1, input.shape2.convex, input.X_W2, &pair);
   if (!input.cache) return kernel::boxesOverlap(pair);
   BoxAxis<Real> axis;
-  if (kernel::findBoxAxis(pair, &axis)) return true;
-  storeAxis(input, pair, axis.index);
-  return false;
+  return findAxis(input, pair, axis);
 }
 
 void writeOverlap(const PairInput& input, const BoxPair<Real>& pair, const BoxAxis<Real>& axis,

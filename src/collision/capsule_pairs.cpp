@@ -9,6 +9,7 @@
 #include "collision/pair_output.hpp"
 #include "collision/plane_output.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace tangere::collision {
@@ -143,6 +144,41 @@ bool measureSolid(const Vec3& size, const Segment& segment, Real limit,
     return kernel::segmentToEllipsoid(size, segment, limit, out);
 }
 
+// Capsule and box with a cache. Not inline: a query without one does not carry this along.
+
+/// The gap between the support planes across an axis in the frame of the box.
+[[nodiscard]] Real gapAlong(const CapsuleAndSolid<ShapeType::Box>& pair, const Vec3& axis) {
+  using std::fabs;
+  const Real length2 = squaredNorm(axis);
+  if (!(length2 > 0)) return 0;
+  const Vec3 axis_W = pair.X_WS.rotation * axis;
+  const Vec3& size = pair.solid.size;
+  const Real gap = dot(axis_W, pair.X_WC.translation - pair.X_WS.translation) -
+                   pair.capsule.size.z * fabs(dot(axis_W, pair.X_WC.rotation.col[2])) -
+                   (size.x * fabs(axis.x) + size.y * fabs(axis.y) + size.z * fabs(axis.z));
+  return gap / std::sqrt(length2) - pair.capsule.radius;
+}
+
+/// Whether the axis that separated them last time still does, and leaves enough of the gap.
+[[gnu::noinline]] bool cachedAxisSeparates(const PairInput& input) {
+  PairCache& cache = *input.cache;
+  const CapsuleAndSolid<ShapeType::Box> pair(input);
+  const Real gap = gapAlong(pair, cache.axis);
+  const Real size = pair.solid.boundingRadius + pair.capsule.boundingRadius;
+  if (!(gap > Real(1e-9) * size) || gap * gap < Real(0.02) * cache.apart.limit) return false;
+  cache.apart.gap = gap;
+  return true;
+}
+
+/// After a search that found them apart: the line of the nearest points, and the gap along it.
+[[gnu::noinline]] void leaveAxis(const PairInput& input) {
+  const CapsuleAndSolid<ShapeType::Box> pair(input);
+  kernel::SegmentBoxContact<Real> contact;
+  kernel::segmentToBox(pair.solid.size, pair.segmentInSolid(), kInfinity, &contact);
+  input.cache->axis = contact.normal;
+  input.cache->apart.gap = gapAlong(pair, contact.normal);
+}
+
 template <ShapeType kSolid>
 SegmentPoints<Real> pointsOnSolid(const Vec3& size, const Segment& segment, Real radius,
                                   const typename ContactOf<kSolid>::Type& contact) {
@@ -191,7 +227,16 @@ template <ShapeType kSolid>
   const CapsuleAndSolid<kSolid> pair(input);
   const Segment segment = pair.segmentInSolid();
   typename ContactOf<kSolid>::Type contact;
-  if (!measureSolid<kSolid>(pair.solid.size, segment, pair.capsule.radius, &contact)) return 0;
+  constexpr bool kUsesCache = kSolid == ShapeType::Box;
+  if constexpr (kUsesCache)
+    if (input.cache && cachedAxisSeparates(input)) return 0;
+  if (!measureSolid<kSolid>(pair.solid.size, segment, pair.capsule.radius, &contact)) {
+    if constexpr (kUsesCache)
+      if (input.cache) leaveAxis(input);
+    return 0;
+  }
+  if constexpr (kUsesCache)
+    if (input.cache) input.cache->axis = {};  // nothing to try next time
   return addSegmentPoints(
       pair, pointsOnSolid<kSolid>(pair.solid.size, segment, pair.capsule.radius, contact),
       pair.X_WS.rotation * contact.normal, option.maxNumContacts, result);

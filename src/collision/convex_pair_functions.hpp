@@ -8,6 +8,8 @@
 #include "collision/kernels/convex_manifold.hpp"
 #include "collision/narrow_phase.hpp"
 
+#include <cmath>
+
 namespace tangere::collision {
 
 /// Contact of two overlapping shapes, in the frame of shape 1, as a manifold in the world.
@@ -45,15 +47,12 @@ template <int CA, int CB>
 struct ConvexPairQueries {
   using Pair = kernel::MinkowskiPair<Real, CA, CB>;
 
-  /// Whether the axis that separated the shapes last time still does, by more than rounding. In the
-  /// world, before anything is known of the relative pose: most pairs of a scene end here.
-  static bool cachedAxisSeparates(const PairInput& input) {
-    const PairCache* cache = input.cache;
-    if (cache == nullptr || cache->count != 0) return false;
-    const Vec3& axis = cache->axis;
+  /// The gap along an axis in the frame of shape 1; 0 where there is none, or none but rounding. In
+  /// the world, before anything is known of the relative pose: most pairs of a scene end here.
+  static Real gapAlong(const PairInput& input, const Vec3& axis) {
     const kernel::ConvexView<Real>&a = input.shape1.convex, &b = input.shape2.convex;
     const Real axis2 = squaredNorm(axis);
-    if (!(axis2 > 0) || a.radius + b.radius > 0) return false;
+    if (!(axis2 > 0) || a.radius + b.radius > 0) return 0;
     const Pair cores{a, b, input.X_W2};
     const Vec3 axis_W = input.X_W1.rotation * axis;
     const Vec3 axis_2 = transposeTimes(input.X_W2.rotation, axis_W);
@@ -62,7 +61,34 @@ struct ConvexPairQueries {
         dot(axis_W, input.X_W1.translation - input.X_W2.translation) +
         (dot(axis, cores.supportA(-axis, &unused)) - dot(axis_2, cores.supportB(axis_2, &unused)));
     const Real size = a.boundingRadius + b.boundingRadius;
-    return gap > 0 && gap * gap > Real(1e-24) * size * size * axis2;
+    if (!(gap > 0) || !(gap * gap > Real(1e-24) * size * size * axis2)) return 0;
+    return gap / std::sqrt(axis2);
+  }
+
+  /// Leaves the gap along the axis in the cache, or along the line of centres where that is larger;
+  /// then that line is the axis. Returns whether there is one.
+  static bool leaveGap(const PairInput& input) {
+    PairCache& cache = *input.cache;
+    Real gap = gapAlong(input, cache.axis);
+    // Small gaps are soon used up.
+    if (gap * gap < Real(0.25) * cache.apart.limit || !(cache.apart.limit > 0)) {
+      const Vec3 line =
+          transposeTimes(input.X_W1.rotation, input.X_W1 * input.shape1.convex.center -
+                                                  input.X_W2 * input.shape2.convex.center);
+      const Real lineGap = gapAlong(input, line);
+      if (lineGap > gap) {
+        gap = lineGap;
+        cache.axis = line;
+      }
+    }
+    cache.apart.gap = gap;
+    return gap > 0;
+  }
+
+  /// Whether the axis that separated the shapes last time still does, by more than rounding.
+  static bool cachedAxisSeparates(const PairInput& input) {
+    return input.cache && input.cache->count == 0 && squaredNorm(input.cache->axis) > 0 &&
+           leaveGap(input);
   }
 
   static int collide(const PairInput& input, const CollisionOption& option,
@@ -72,7 +98,10 @@ struct ConvexPairQueries {
     kernel::ConvexContact<Real> contact;
     const Pair pair{input.shape1.convex, input.shape2.convex, X_12};
     const bool mpr = option.algorithm == ConvexAlgorithm::Mpr;
-    if (!kernel::detail::convexCollide(pair, input.cache, mpr, &contact)) return 0;
+    if (!kernel::detail::convexCollide(pair, input.cache, mpr, &contact)) {
+      if (input.cache) leaveGap(input);
+      return 0;
+    }
     return addConvexManifold(input, X_12, contact, option, result);
   }
 

@@ -82,20 +82,54 @@ struct TerrainSurface {
   }
 };
 
-/// Box of the body in the frame of the terrain.
-Aabb boxInField(const ConvexView<Real>& view, const Transform& X_FC) {
-  if (view.core == CoreType::Point) {
-    Aabb box{X_FC.translation, X_FC.translation};
-    box.expand(view.radius);
-    return box;
+/// Where a body is in the frame of the terrain: its box there, and its own box, turned. A ball has
+/// only the first.
+class BodyBox {
+ public:
+  BodyBox(const ConvexView<Real>& view, const Transform& X_FC) {
+    if (view.core == CoreType::Point) {
+      aabb = {X_FC.translation, X_FC.translation};
+      aabb.expand(view.radius);
+      return;
+    }
+    const Aabb own = boxOf(view);
+    aabb = transformed(own, X_FC);
+    turned_ = true;
+    center_ = X_FC * own.center();
+    half_ = own.halfExtents();
+    axes_ = X_FC.rotation;
+    // Far from the middle of the terrain positions are less exact than the body is small.
+    slack_ = Real(1e-14) * (std::fabs(center_.x) + std::fabs(center_.y) + std::fabs(center_.z));
   }
-  return transformed(boxOf(view), X_FC);
-}
 
-/// Calls visit(triangle, a, b, c) for the triangles whose cells the box meets; stops when it
-/// returns true.
+  /// Whether a face of the body's own box has a box of the terrain (middle and half sizes) beyond
+  /// it, by more than rounding. Most cells under a tilted body are.
+  [[nodiscard]] bool misses(const Vec3& middle, const Vec3& half) const {
+    if (!turned_) return false;
+    const Vec3 offset = middle - center_;
+    for (int k = 0; k < 3; ++k) {
+      const Vec3& axis = axes_.col[k];
+      const Real reach = half_[k] + (std::fabs(axis.x) * half.x + std::fabs(axis.y) * half.y +
+                                     std::fabs(axis.z) * half.z);
+      if (std::fabs(dot(axis, offset)) > reach * (1 + Real(1e-9)) + slack_) return true;
+    }
+    return false;
+  }
+
+  Aabb aabb;
+
+ private:
+  bool turned_ = false;
+  Vec3 center_{}, half_{};
+  Mat3 axes_{};
+  Real slack_ = 0;
+};
+
+/// Calls visit(triangle, a, b, c) for the triangles whose cells the body's boxes meet; stops when
+/// it returns true.
 template <class Visit>
-bool visitTriangles(const HeightFieldData& field, const Aabb& box, const Visit& visit) {
+bool visitTriangles(const HeightFieldData& field, const BodyBox& body, const Visit& visit) {
+  const Aabb& box = body.aabb;
   if (box.lower.z > field.extent.upper || box.upper.z < field.extent.lower) return false;
   if (box.lower.x > field.sizeX / 2 || box.upper.x < -field.sizeX / 2 ||
       box.lower.y > field.sizeY / 2 || box.upper.y < -field.sizeY / 2)
@@ -118,6 +152,12 @@ bool visitTriangles(const HeightFieldData& field, const Aabb& box, const Visit& 
     const HeightFieldData::Level& blocks = field.levels[b.level];
     const HeightFieldData::Extent& e = blocks.blocks[b.j * blocks.numX + b.i];
     if (e.lower > box.upper.z || e.upper < box.lower.z) continue;
+    const Real half = Real(0.5) * Real(1 << b.level);  // of the block, in cells
+    if (body.misses({(Real(2 * b.i + 1) * half) * field.stepX - field.sizeX / 2,
+                     (Real(2 * b.j + 1) * half) * field.stepY - field.sizeY / 2,
+                     Real(0.5) * (e.lower + e.upper)},
+                    {half * field.stepX, half * field.stepY, Real(0.5) * (e.upper - e.lower)}))
+      continue;
     if (b.level == 0) {
       const Vec3 v00 = field.vertex(b.i, b.j), v10 = field.vertex(b.i + 1, b.j);
       const Vec3 v01 = field.vertex(b.i, b.j + 1), v11 = field.vertex(b.i + 1, b.j + 1);
@@ -157,7 +197,7 @@ SurfaceContact contactBelow(const HeightFieldData& field, const ConvexView<Real>
 bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
                     const Transform& X_FC, std::vector<SurfaceContact>& out) {
   const TerrainSurface surface{field};
-  const Aabb box = boxInField(view, X_FC);
+  const BodyBox box(view, X_FC);
   bool touched = false;
   const auto feed = [](auto& body) {
     return [&body](int t, const Vec3& a, const Vec3& b, const Vec3& c) {
@@ -170,7 +210,7 @@ bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
     visitTriangles(field, box, feed(body));
     touched = body.finish();
   } else {
-    if (box.lower.z > field.extent.upper) return false;
+    if (box.aabb.lower.z > field.extent.upper) return false;
     BodyOnSurface body(surface, view, X_FC, out);
     visitTriangles(field, box, feed(body));
     touched = body.finish();
@@ -200,7 +240,7 @@ bool overlapConvexField(const PairInput& in) {
   if (center.z - view.boundingRadius > field.extent.upper) return false;
   // Under the surface already: no triangle needs a look.
   if (geometry::isBelow(field, center)) return true;
-  const Aabb box = boxInField(view, X_FC);
+  const BodyBox box(view, X_FC);
   if (view.core == CoreType::Point) {
     const Real r2 = view.radius * view.radius;
     return visitTriangles(field, box, [&](int, const Vec3& a, const Vec3& b, const Vec3& c) {

@@ -10,6 +10,7 @@
 #include "collision/plane_pairs.hpp"
 #include "collision/point_cloud_pairs.hpp"
 #include "collision/sphere_pairs.hpp"
+#include "geometry/kernels/support.hpp"
 #include "geometry/limits.hpp"
 
 #include <array>
@@ -84,6 +85,102 @@ const PairFunctions& functionsFor(const Shape& shape1, const Shape& shape2,
   return pairFunctions(shape1.type(), shape2.type());
 }
 
+/// Whether two shapes with these halves of squares of their motions keep some of their gap:
+/// sqrt(2 m1) + sqrt(2 m2) < gap, without the roots.
+[[gnu::always_inline]] inline bool leaveOfGap(Real squaredGap, Real m1, Real m2) {
+  const Real rest = Real(0.5) * squaredGap - (m1 + m2);
+  return rest > 0 && rest * rest > 4 * m1 * m2;
+}
+
+/// A point x of a shape moves by |dR x + dt| <= |dR|_F |x| / sqrt(2) + |dt|, whose square is at
+/// most 2 (weight |dR|_F^2 + |dt|^2). Half of that.
+[[gnu::always_inline]] inline Real halfSquaredMotion(const Transform& X, const Transform& Y,
+                                                     Real weight) {
+  const Real* v = &X.rotation.col[0].x;
+  const Real* w = &Y.rotation.col[0].x;
+  Real sum[4];
+  for (int i = 0; i < 4; ++i) {
+    const Real d = v[i] - w[i], e = v[4 + i] - w[4 + i], f = v[8 + i] - w[8 + i];
+    // The last entry of the rotation is the first of f.
+    sum[i] = (d * d + e * e) * weight + (f * f) * (i == 0 ? weight : Real(1));
+  }
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+bool movedLittle(const PairCache::Apart& last, const Transform& X_W1, const Transform& X_W2) {
+  return leaveOfGap(last.limit, halfSquaredMotion(X_W1, last.X_W1, last.weight1),
+                    halfSquaredMotion(X_W2, last.X_W2, last.weight2));
+}
+
+#ifdef TANGERE_SUPPORT_SSE2
+/// The same bit for bit in lanes of four; chosen at run time where the processor has them.
+[[gnu::target("avx2")]] bool movedLittleAvx2(const PairCache::Apart& last, const Transform& X_W1,
+                                             const Transform& X_W2) {
+  const auto motion = [](const Transform& X, const Transform& Y, Real weight)
+      __attribute__((target("avx2"), always_inline)) {
+    const Real* v = &X.rotation.col[0].x;
+    const Real* w = &Y.rotation.col[0].x;
+    const __m256d d = _mm256_sub_pd(_mm256_loadu_pd(v), _mm256_loadu_pd(w));
+    const __m256d e = _mm256_sub_pd(_mm256_loadu_pd(v + 4), _mm256_loadu_pd(w + 4));
+    const __m256d f = _mm256_sub_pd(_mm256_loadu_pd(v + 8), _mm256_loadu_pd(w + 8));
+    const __m256d weights = _mm256_blend_pd(_mm256_set1_pd(1), _mm256_set1_pd(weight), 1);
+    const __m256d turned = _mm256_add_pd(_mm256_mul_pd(d, d), _mm256_mul_pd(e, e));
+    const __m256d sum = _mm256_add_pd(_mm256_mul_pd(turned, _mm256_set1_pd(weight)),
+                                      _mm256_mul_pd(_mm256_mul_pd(f, f), weights));
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(sum), _mm256_extractf128_pd(sum, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+  };
+  return leaveOfGap(last.limit, motion(X_W1, last.X_W1, last.weight1),
+                    motion(X_W2, last.X_W2, last.weight2));
+}
+#endif
+
+/// Whether the shapes have moved too little since the last query to have closed the gap it found.
+/// Poses that are not finite have moved too far.
+[[gnu::always_inline]] inline bool areStillApart(const PairCache* cache, const Shape& shape1,
+                                                 const Transform& X_W1, const Shape& shape2,
+                                                 const Transform& X_W2) {
+  const PairCache::Apart& last = cache->apart;
+  if (last.shape1 != shape1.flat().id || last.shape2 != shape2.flat().id) return false;
+#ifdef TANGERE_SUPPORT_SSE2
+  if (__builtin_cpu_supports("avx2")) return movedLittleAvx2(last, X_W1, X_W2);
+#endif
+  return movedLittle(last, X_W1, X_W2);
+}
+
+/// Keeps the gap that a query left in its cache as a proof for poses nearby.
+[[gnu::noinline]] void rememberGap(PairCache& cache, const Shape& shape1, const Transform& X_W1,
+                                   const Shape& shape2, const Transform& X_W2) {
+  const auto radius = [](const kernel::ConvexView<Real>& view) {
+    return norm(view.center) + view.boundingRadius;
+  };
+  const Real radius1 = radius(shape1.flat().convex), radius2 = radius(shape2.flat().convex);
+  // A gap much smaller than the shapes is used up before the proof has paid; and rounding must be
+  // nothing beside it.
+  const Real size = radius1 + radius2;
+  if (!(cache.apart.gap > Real(0.01) * size) ||
+      !(cache.apart.gap > Real(1e-9) * norm(X_W1.translation - X_W2.translation)))
+    return;
+  const Real usable = Real(0.99) * cache.apart.gap;
+  cache.apart.limit = usable * usable;
+  cache.apart.weight1 = Real(0.5) * radius1 * radius1;
+  cache.apart.weight2 = Real(0.5) * radius2 * radius2;
+  cache.apart.shape1 = shape1.flat().id;
+  cache.apart.shape2 = shape2.flat().id;
+  cache.apart.X_W1 = X_W1;
+  cache.apart.X_W2 = X_W2;
+}
+
+/// After a query: what it proved, if anything. Shapes in contact are not worth asking next time.
+[[gnu::always_inline]] inline void rememberApart(PairCache& cache, bool colliding,
+                                                 const Shape& shape1, const Transform& X_W1,
+                                                 const Shape& shape2, const Transform& X_W2) {
+  if (colliding)
+    cache.apart.shape1 = 0;
+  else if (cache.apart.gap > 0)
+    rememberGap(cache, shape1, X_W1, shape2, X_W2);
+}
+
 void swapSides(ContactManifold& manifold) {
   for (int i = 0; i < manifold.count; ++i) {
     ContactPoint& point = manifold.points[i];
@@ -126,6 +223,22 @@ void swapSides(DistanceResult& result) {
   return 1;
 }
 
+// The plain question with a cache; apart from collide(), which would save more registers for it.
+[[gnu::noinline]] int collideWithCache(const Shape& shape1, const Transform& X_W1,
+                                       const Shape& shape2, const Transform& X_W2,
+                                       const CollisionOption& option, CollisionResult& result,
+                                       PairCache* cache) {
+  if (areStillApart(cache, shape1, X_W1, shape2, X_W2)) return 0;
+  const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
+  if (!areUsable(X_W1, X_W2) || !functions.collide)
+    return collideGeneral(shape1, X_W1, shape2, X_W2, option, result, cache);
+  cache->apart.gap = 0;
+  const int count =
+      functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, cache}, option, result);
+  rememberApart(*cache, count > 0, shape1, X_W1, shape2, X_W2);
+  return count;
+}
+
 }  // namespace
 
 int collide(const Shape& shape1, const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
@@ -133,20 +246,28 @@ int collide(const Shape& shape1, const Transform& X_W1, const Shape& shape2, con
   // The common question first: a sphere pair is answered in the time of the checks below.
   const bool plain = option.enableContact && option.algorithm == ConvexAlgorithm::Auto &&
                      option.maxNumContacts > 0 && shape1.type() <= shape2.type();
+  if (plain && cache) return collideWithCache(shape1, X_W1, shape2, X_W2, option, result, cache);
   if (plain && areUsable(X_W1, X_W2)) [[likely]] {
     const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
     if (functions.collide) [[likely]]
-      return functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, cache}, option, result);
+      return functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, nullptr}, option, result);
   }
   return collideGeneral(shape1, X_W1, shape2, X_W2, option, result, cache);
 }
 
 bool overlap(const Shape& shape1, const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
              PairCache* cache) {
+  if (cache && areStillApart(cache, shape1, X_W1, shape2, X_W2)) return false;
   if (!areUsable(X_W1, X_W2)) return false;
   if (shape1.type() > shape2.type()) return overlap(shape2, X_W2, shape1, X_W1, cache);
   const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
-  return functions.overlap && functions.overlap({shape1.flat(), X_W1, shape2.flat(), X_W2, cache});
+  if (!functions.overlap) return false;
+  const PairInput input{shape1.flat(), X_W1, shape2.flat(), X_W2, cache};
+  if (!cache) return functions.overlap(input);
+  cache->apart.gap = 0;
+  const bool found = functions.overlap(input);
+  rememberApart(*cache, found, shape1, X_W1, shape2, X_W2);
+  return found;
 }
 
 DistanceResult distance(const Shape& shape1, const Transform& X_W1, const Shape& shape2,

@@ -8,7 +8,12 @@
 
 #include "geometry/kernels/convex_view.hpp"
 
+#include <cstdint>
+
 namespace tangere::geometry {
+
+/// A number no other shape of this process has, nor had.
+[[nodiscard]] std::uint64_t nextShapeId();
 
 struct MeshData;
 struct HeightFieldData;
@@ -16,6 +21,8 @@ struct PointCloudData;
 
 struct FlatShape {
   ShapeType type = ShapeType::Sphere;
+  /// Tells whether two queries were about the same shape; where it came from has no meaning.
+  std::uint64_t id = nextShapeId();
   kernel::ConvexView<Real> convex;  ///< the convex shapes (Sphere .. Ellipsoid, Convex)
   const MeshData* mesh = nullptr;
   const HeightFieldData* heightField = nullptr;

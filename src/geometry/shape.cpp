@@ -5,7 +5,14 @@
 
 #include "geometry/flat_shape.hpp"
 
+#include <atomic>
+
 namespace tangere {
+
+std::uint64_t geometry::nextShapeId() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
 Shape::~Shape() = default;
 

@@ -4,10 +4,10 @@
 // surface as triangles, and the terrain's signed distance.
 #include <tangere/collision.hpp>
 
-#include "collision/kernels/convex_distance.hpp"
 #include "geometry/flat_shape.hpp"
 #include "geometry/height_field_data.hpp"
 #include "geometry/mesh_samples.hpp"
+#include "surface_helpers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,20 +18,8 @@ namespace tangere {
 namespace {
 
 using geometry::HeightFieldData;
+using test::convexShapes;
 using test::Random;
-
-std::vector<std::pair<const char*, std::shared_ptr<const Shape>>> convexShapes(double s) {
-  std::vector<Vec3> points;
-  Random random(41);
-  for (int i = 0; i < 20; ++i) points.push_back(random.direction() * (0.3 * s));
-  return {{"sphere", std::make_shared<Sphere>(0.25 * s)},
-          {"box", std::make_shared<Box>(Vec3{0.3 * s, 0.2 * s, 0.15 * s})},
-          {"capsule", std::make_shared<Capsule>(0.1 * s, 0.25 * s)},
-          {"cylinder", std::make_shared<Cylinder>(0.2 * s, 0.2 * s)},
-          {"cone", std::make_shared<Cone>(0.25 * s, 0.3 * s)},
-          {"ellipsoid", std::make_shared<Ellipsoid>(Vec3{0.3 * s, 0.2 * s, 0.1 * s})},
-          {"hull", std::make_shared<Convex>(points)}};
-}
 
 HeightField hills(int n, double size) {
   std::vector<Real> heights;
@@ -49,20 +37,8 @@ HeightField flat(int n, double size, double height) {
 
 /// Distance to the nearest triangle by GJK, 0 when one is touched.
 Real bruteDistance(const Shape& body, const Transform& X_FB, const HeightFieldData& field) {
-  Real best = std::numeric_limits<Real>::infinity();
-  for (int t = 0; t < 2 * field.numCellsX() * field.numCellsY(); ++t) {
-    const Vec3 v[3] = {field.corner(t, 0), field.corner(t, 1), field.corner(t, 2)};
-    kernel::ConvexView<Real> view;
-    view.core = kernel::CoreType::Triangle;
-    view.triangle = v;
-    view.center = (v[0] + v[1] + v[2]) / 3.0;
-    for (const Vec3& p : v)
-      view.boundingRadius = std::fmax(view.boundingRadius, norm(p - view.center));
-    best = std::fmin(best, kernel::convexDistance(body.flat().convex, view, inverse(X_FB),
-                                                  std::numeric_limits<Real>::infinity(), false)
-                               .distance);
-  }
-  return best;
+  return test::nearestTriangleByGjk(body, inverse(X_FB), 2 * field.numCellsX() * field.numCellsY(),
+                                    [&](int t, int k) { return field.corner(t, k); });
 }
 
 TEST(HeightFieldPairs, FarAwayGivesFiniteNumbersOrAStatus) {

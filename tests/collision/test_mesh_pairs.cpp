@@ -4,13 +4,13 @@
 // over the triangles, contacts against the signed distance of their points.
 #include <tangere/collision.hpp>
 
-#include "collision/kernels/convex_distance.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/mesh_nearest.hpp"
 #include "geometry/flat_shape.hpp"
 #include "geometry/mesh_data.hpp"
 #include "geometry/mesh_samples.hpp"
 #include "geometry/signed_distance.hpp"
+#include "surface_helpers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,37 +22,12 @@ namespace {
 
 using namespace test;
 
-std::vector<std::pair<const char*, std::shared_ptr<const Shape>>> convexShapes(double s) {
-  std::vector<Vec3> points;
-  Random random(41);
-  for (int i = 0; i < 24; ++i) points.push_back(random.direction() * (0.3 * s));
-  return {{"sphere", std::make_shared<Sphere>(0.25 * s)},
-          {"box", std::make_shared<Box>(Vec3{0.3 * s, 0.2 * s, 0.15 * s})},
-          {"capsule", std::make_shared<Capsule>(0.1 * s, 0.25 * s)},
-          {"cylinder", std::make_shared<Cylinder>(0.2 * s, 0.2 * s)},
-          {"cone", std::make_shared<Cone>(0.25 * s, 0.3 * s)},
-          {"ellipsoid", std::make_shared<Ellipsoid>(Vec3{0.3 * s, 0.2 * s, 0.1 * s})},
-          {"hull", std::make_shared<Convex>(points)}};
-}
-
 /// Distance to the nearest triangle by GJK, 0 when one is touched.
 Real bruteDistance(const Shape& body, const Transform& X_WB, const Mesh& mesh,
                    const Transform& X_WM) {
-  const Transform X_BM = inverseTimes(X_WB, X_WM);
-  Real best = std::numeric_limits<Real>::infinity();
-  for (const Triangle& t : mesh.triangles()) {
-    const Vec3 v[3] = {mesh.vertices()[t[0]], mesh.vertices()[t[1]], mesh.vertices()[t[2]]};
-    kernel::ConvexView<Real> view;
-    view.core = kernel::CoreType::Triangle;
-    view.triangle = v;
-    view.center = (v[0] + v[1] + v[2]) / 3.0;
-    for (const Vec3& p : v)
-      view.boundingRadius = std::fmax(view.boundingRadius, norm(p - view.center));
-    best = std::fmin(best, kernel::convexDistance(body.flat().convex, view, X_BM,
-                                                  std::numeric_limits<Real>::infinity(), false)
-                               .distance);
-  }
-  return best;
+  return nearestTriangleByGjk(
+      body, inverseTimes(X_WB, X_WM), static_cast<int>(mesh.triangles().size()),
+      [&](int t, int k) { return mesh.vertices()[mesh.triangles()[t][k]]; });
 }
 
 TEST(MeshPairs, BooleanAndDistanceOfConvexShapesAreThoseOfTheNearestTriangle) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collision/plane_pairs.hpp"
 
+#include "collision/kernels/hull_below.hpp"
 #include "pair_query.hpp"
 
 #include <set>
@@ -56,6 +57,40 @@ TEST(PlanePairs, OwnTheSolidsThatAreNotRoundedCores) {
 }
 
 TEST(PlanePairs, GoldenCasesAreExact) { test::expectGolden(planePairFunctions, 290); }
+
+#ifdef TANGERE_SUPPORT_SSE2
+TEST(PlanePairs, VerticesBelowAreTheSameInAnyNumberOfLanes) {
+  test::Random random(11);
+  for (const int numPoints : {4, 5, 30, 63, 64, 65, 66, 100, 127}) {
+    std::vector<Vec3> points;
+    for (int i = 0; i < numPoints; ++i) points.push_back(random.direction());
+    const Convex hull(points);
+    const kernel::HullView<Real>& view = *hull.flat().convex.hull;
+    ASSERT_EQ(view.numVertices, numPoints);
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      const Vec3 m = random.direction();
+      // Often exactly the height of a vertex, and beyond all of them.
+      const int tied = static_cast<int>(random.uniform(0, numPoints));
+      const Real bound = repeat % 3 == 0   ? dot(view.vertex(tied), m)
+                         : repeat % 3 == 1 ? random.uniform(-1, 1)
+                                           : 2;
+      std::vector<int> expected;
+      for (int i = 0; i < numPoints; ++i)
+        if (view.x[i] * m.x + view.y[i] * m.y + view.z[i] * m.z <= bound) expected.push_back(i);
+      const auto check = [&](auto verticesBelow) {
+        Real heights[kernel::kMaxStoredVertices];
+        int below[kernel::kMaxStoredVertices];
+        const int count = verticesBelow(view, m, bound, heights, below);
+        EXPECT_EQ(std::vector<int>(below, below + count), expected);
+        for (int i = 0; i < numPoints; ++i)
+          EXPECT_EQ(heights[i], view.x[i] * m.x + view.y[i] * m.y + view.z[i] * m.z);
+      };
+      check(kernel::verticesBelowSse2);
+      if (__builtin_cpu_supports("avx2")) check(kernel::verticesBelowAvx2);
+    }
+  }
+}
+#endif
 
 TEST(PlanePairs, EveryAnswerIsProved) {
   for (const ShapeType type :

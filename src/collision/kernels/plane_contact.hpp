@@ -10,6 +10,7 @@
 #pragma once
 
 #include "collision/kernels/convex_manifold.hpp"
+#include "collision/kernels/hull_below.hpp"
 #include "collision/kernels/segment_contact.hpp"
 #include "geometry/kernels/support.hpp"
 
@@ -212,9 +213,6 @@ TANGERE_HD inline void planeToCapsule(S radius, S halfLength, const Mat3T<S>& R,
   }
 }
 
-/// Hulls of up to this many vertices keep the list of those below the plane on the stack.
-inline constexpr int kMaxStoredVertices = 128;
-
 /// The vertices below the plane as points (u, v), seen along the normal.
 template <class S>
 struct StoredFootprint {
@@ -326,21 +324,16 @@ TANGERE_HD inline void planeToHull(const HullView<S>& hull, const Mat3T<S>& R, c
   }
 
   S heights[kMaxStoredVertices];
-  for (int i = 0; i < hull.numVertices; ++i)
-    heights[i] = hull.x[i] * m.x + hull.y[i] * m.y + hull.z[i] * m.z;
-  // The list of those below, and which of them is the lowest, without a branch to mispredict: an
-  // entry counts only if numBelow moves past it.
   int below[kMaxStoredVertices];
-  int numBelow = 0, lowest = 0;
-  S least = bound;
-  for (int i = 0; i < hull.numVertices; ++i) {
-    const S h = heights[i];
-    below[numBelow] = i;
-    lowest = h < least ? numBelow : lowest;
-    least = h < least ? h : least;
-    numBelow += h <= bound ? 1 : 0;
-  }
+  const int numBelow = verticesBelow(hull, m, bound, heights, below);
   if (numBelow == 0) return;
+  int lowest = 0;
+  S least = heights[below[0]];
+  for (int k = 1; k < numBelow; ++k) {
+    const S h = heights[below[k]];
+    lowest = h < least ? k : lowest;  // selections: as good as random
+    least = h < least ? h : least;
+  }
   add(below[lowest]);
   if (numBelow <= 4) {
     for (int k = 0; k < numBelow; ++k)
