@@ -36,4 +36,40 @@ struct ImpulseOptions {
   int numCorrectionSweeps = 8;
 };
 
+enum class SapLinearSolver : std::uint8_t {
+  Auto,      ///< Cholesky, or conjugate gradients where its factor would be too large
+  Cholesky,  ///< block-sparse, fixed fill-reducing order
+  ConjugateGradients,
+};
+
+/// What the convex solver starts from.
+enum class SapGuess : std::uint8_t {
+  Velocity,  ///< the v of the problem
+  Impulse,   ///< v* + A^-1 J^T gamma, gamma of the problem (of the last step); v where all are zero
+  Best,      ///< of these two the one of lower cost
+};
+
+/// The convex solver (SAP).
+struct SapOptions {
+  int maxIterations = 200;  ///< Newton steps; few, but for problems made to be hard
+  /// Stop when |D grad| <= absoluteTolerance + relativeTolerance max(|D A v|, |D J^T gamma|),
+  /// D = diag(A)^-1/2.
+  Real absoluteTolerance = 1e-14;  ///< [sqrt(J)]
+  Real relativeTolerance = 1e-6;
+  int maxLineSearchEvaluations = 100;
+  Real lineSearchTolerance = 1e-3;  ///< on the slope, relative to that at the start
+  Real maxStep = 1.5;               ///< longest step, in Newton steps
+  /// Stiffest contact, limit or equality: its period is this many steps.
+  Real nearRigid = 1.0;
+  Real nearRigidBilateral = 0.1;  ///< of equalities, limits and drives
+  /// Regularization of friction: a held body slips by about this * g * dt.
+  Real frictionRegularization = 1e-3;
+  /// Rounds the tip of the norm of the tangential impulse [N s]. The cone needs none.
+  Real frictionSoftness = 0;
+  SapGuess guess = SapGuess::Impulse;
+  SapLinearSolver linearSolver = SapLinearSolver::Auto;
+  int maxPcgIterations = 1000;
+  Real pcgTolerance = 1e-9;  ///< |r|/|r_0| in the norm of the preconditioner; tightens near the end
+};
+
 }  // namespace tangere

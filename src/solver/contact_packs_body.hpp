@@ -43,6 +43,14 @@ TANGERE_INLINE Pack squareRoot(Pack a) {
 #endif
 }
 
+TANGERE_INLINE bool areAll(Mask m) {
+#if defined(__AVX__)
+  return _mm256_movemask_pd((__m256d)m) == 15;
+#else
+  return (m[0] & m[1] & m[2] & m[3]) != 0;
+#endif
+}
+
 TANGERE_INLINE double largest(Pack a) {
   const double left = a[0] > a[1] ? a[0] : a[1];
   const double right = a[2] > a[3] ? a[2] : a[3];
@@ -130,6 +138,21 @@ TANGERE_INLINE void applySpin(const GroupPack& group, V3 impulse, Bodies* body1,
   body2->angular = body2->angular - times(group.inverseInertia2, impulse);
 }
 
+/// (t1, t2, n) of row k.
+struct Axes {
+  V3 t1, t2, n;
+};
+
+TANGERE_INLINE Axes axesOf(const PackView& view, const GroupPack& group, int k) {
+  const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+  return {load(frame.tangent1), load(frame.tangent2), load(frame.normal)};
+}
+
+/// t1 a[0] + t2 a[1] + n a[2].
+TANGERE_INLINE V3 along(const Axes& axes, const Pack* a) {
+  return a[0] * axes.t1 + a[1] * axes.t2 + a[2] * axes.n;
+}
+
 /// 1 / a where a > 0, else 0.
 TANGERE_INLINE Pack reciprocal(Pack a) {
   const Mask valid = a > splat(0);
@@ -171,6 +194,11 @@ TANGERE_INLINE void solveDisk(const Pack* mass, Pack step, Pack radius, Pack v1,
   const Pack stop2 = *l2 - (mass[2] * v1 + mass[1] * v2);
   const Pack radius2 = radius * radius;
   const Mask sticks = stop1 * stop1 + stop2 * stop2 <= radius2;
+  if (areAll(sticks)) {  // most often so near rest; a root and a quotient less
+    *l1 = stop1;
+    *l2 = stop2;
+    return;
+  }
   const Pack slide1 = *l1 - step * v1;
   const Pack slide2 = *l2 - step * v2;
   const Pack length2 = slide1 * slide1 + slide2 * slide2;
@@ -189,9 +217,9 @@ void prepare(const PackView& view, int begin, int end, const TargetRule& rule) {
     for (int k = 0; k < group.numRows; ++k) {
       RowPack& row = view.rows[group.firstRow + k];
       RowRecord& record = view.records[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+      const Axes frame = axesOf(view, group, k);
       const V3 r1 = load(row.r1), r2 = load(row.r2);
-      const V3 axes[3] = {load(frame.tangent1), load(frame.tangent2), load(frame.normal)};
+      const V3 axes[3] = {frame.t1, frame.t2, frame.n};
       V3 arm1[3], arm2[3], turn1[3], turn2[3];
       for (int i = 0; i < 3; ++i) {
         arm1[i] = cross(r1, axes[i]);
@@ -238,14 +266,10 @@ void warmStart(const PackView& view, int begin, int end) {
     Bodies body2 = gather(view.velocities, group.slot2);
     for (int k = 0; k < group.numRows; ++k) {
       const RowPack& row = view.rows[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
-      const V3 t1 = load(frame.tangent1), t2 = load(frame.tangent2), n = load(frame.normal);
-      apply(group, row.impulse[0] * t1 + row.impulse[1] * t2 + row.impulse[2] * n, load(row.r1),
-            load(row.r2), &body1, &body2);
+      const Axes axes = axesOf(view, group, k);
+      apply(group, along(axes, row.impulse), load(row.r1), load(row.r2), &body1, &body2);
       if (group.firstSpin >= 0) {
-        const SpinPack& spin = view.spins[group.firstSpin + k];
-        applySpin(group, spin.impulse[0] * t1 + spin.impulse[1] * t2 + spin.impulse[2] * n, &body1,
-                  &body2);
+        applySpin(group, along(axes, view.spins[group.firstSpin + k].impulse), &body1, &body2);
       }
     }
     scatter(body1, view.velocities, group.slot1);
@@ -254,8 +278,9 @@ void warmStart(const PackView& view, int begin, int end) {
 }
 
 /// Torsional and rolling friction of one row, after its normal impulse.
-TANGERE_INLINE Pack solveSpin(const GroupPack& group, Pack normalImpulse, V3 t1, V3 t2, V3 n,
+TANGERE_INLINE Pack solveSpin(const GroupPack& group, Pack normalImpulse, const Axes& axes,
                               SpinPack* spin, Bodies* body1, Bodies* body2) {
+  const auto& [t1, t2, n] = axes;
   const V3 w = body1->angular - body2->angular;
   const Pack limit = spin->torsionalFriction * normalImpulse;
   const Pack torsion =
@@ -285,8 +310,8 @@ double sweep(const PackView& view, int begin, int end) {
     const Pack inverseMass = body1.inverseMass + body2.inverseMass;
     for (int k = 0; k < group.numRows; ++k) {
       RowPack& row = view.rows[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
-      const V3 t1 = load(frame.tangent1), t2 = load(frame.tangent2), n = load(frame.normal);
+      const Axes axes = axesOf(view, group, k);
+      const auto& [t1, t2, n] = axes;
       const V3 r1 = load(row.r1), r2 = load(row.r2);
       const V3 v = velocityAt(body1, body2, r1, r2);
 
@@ -304,7 +329,7 @@ double sweep(const PackView& view, int begin, int end) {
       apply(group, impulse, r1, r2, &body1, &body2);
       Pack change = dot(impulse, impulse) * (inverseMass * inverseMass);
       if (group.firstSpin >= 0) {
-        change = maximum(change, solveSpin(group, normalImpulse, t1, t2, n,
+        change = maximum(change, solveSpin(group, normalImpulse, axes,
                                            &view.spins[group.firstSpin + k], &body1, &body2));
       }
       worst = maximum(worst, change);
@@ -325,8 +350,8 @@ void finish(const PackView& view, int begin, int end, const TargetRule& rule, bo
     for (int k = 0; k < group.numRows; ++k) {
       RowPack& row = view.rows[group.firstRow + k];
       RowRecord& record = view.records[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
-      const V3 t1 = load(frame.tangent1), t2 = load(frame.tangent2), n = load(frame.normal);
+      const Axes axes = axesOf(view, group, k);
+      const auto& [t1, t2, n] = axes;
       const V3 r1 = load(row.r1), r2 = load(row.r2);
 
       const V3 s = velocityAt(sum1, sum2, r1, r2);
@@ -384,16 +409,16 @@ double beginProjection(const PackView& view, int begin, int end) {
     for (int k = 0; k < group.numRows; ++k) {
       const RowPack& row = view.rows[group.firstRow + k];
       ProjectionPack& p = view.projections[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+      const Axes axes = axesOf(view, group, k);
       const V3 v = velocityAt(body1, body2, load(row.r1), load(row.r2));
       const Pack radius = row.friction * row.impulse[2];
       const Pack length2 = row.impulse[0] * row.impulse[0] + row.impulse[1] * row.impulse[1];
       p.isClosed = select(row.impulse[2] > zero, one, zero);
       // One that lies on the edge of its disk slides.
       p.isSticking = select(length2 < splat(1 - 1e-9) * (radius * radius), one, zero);
-      p.residual[0] = p.isSticking * (zero - dot(load(frame.tangent1), v));
-      p.residual[1] = p.isSticking * (zero - dot(load(frame.tangent2), v));
-      p.residual[2] = p.isClosed * (row.target - dot(load(frame.normal), v));
+      p.residual[0] = p.isSticking * (zero - dot(axes.t1, v));
+      p.residual[1] = p.isSticking * (zero - dot(axes.t2, v));
+      p.residual[2] = p.isClosed * (row.target - dot(axes.n, v));
       for (int i = 0; i < 3; ++i) p.direction[i] = p.step[i] = zero;
       sum += precondition(row, &p);
       worst = maximum(worst, largestResidual(p));
@@ -411,12 +436,9 @@ void spreadDirection(const PackView& view, int begin, int end, double beta) {
     for (int k = 0; k < group.numRows; ++k) {
       const RowPack& row = view.rows[group.firstRow + k];
       ProjectionPack& p = view.projections[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+      const Axes axes = axesOf(view, group, k);
       for (int i = 0; i < 3; ++i) p.direction[i] = p.image[i] + splat(beta) * p.direction[i];
-      apply(group,
-            p.direction[0] * load(frame.tangent1) + p.direction[1] * load(frame.tangent2) +
-                p.direction[2] * load(frame.normal),
-            load(row.r1), load(row.r2), &body1, &body2);
+      apply(group, along(axes, p.direction), load(row.r1), load(row.r2), &body1, &body2);
     }
     scatter(body1, view.pushes, group.slot1);
     scatter(body2, view.pushes, group.slot2);
@@ -432,11 +454,11 @@ void imageOfDirection(const PackView& view, int begin, int end) {
     for (int k = 0; k < group.numRows; ++k) {
       const RowPack& row = view.rows[group.firstRow + k];
       ProjectionPack& p = view.projections[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+      const Axes axes = axesOf(view, group, k);
       const V3 v = velocityAt(body1, body2, load(row.r1), load(row.r2));
-      p.image[0] = p.isSticking * dot(load(frame.tangent1), v);
-      p.image[1] = p.isSticking * dot(load(frame.tangent2), v);
-      p.image[2] = p.isClosed * dot(load(frame.normal), v);
+      p.image[0] = p.isSticking * dot(axes.t1, v);
+      p.image[1] = p.isSticking * dot(axes.t2, v);
+      p.image[2] = p.isClosed * dot(axes.n, v);
       sum +=
           p.direction[0] * p.image[0] + p.direction[1] * p.image[1] + p.direction[2] * p.image[2];
     }
@@ -494,11 +516,9 @@ void applyStep(const PackView& view, int begin, int end, double factor, bool isE
     for (int k = 0; k < group.numRows; ++k) {
       RowPack& row = view.rows[group.firstRow + k];
       const ProjectionPack& p = view.projections[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+      const Axes axes = axesOf(view, group, k);
       const Pack d[3] = {f * p.step[0], f * p.step[1], f * p.step[2]};
-      apply(group,
-            d[0] * load(frame.tangent1) + d[1] * load(frame.tangent2) + d[2] * load(frame.normal),
-            load(row.r1), load(row.r2), &body1, &body2);
+      apply(group, along(axes, d), load(row.r1), load(row.r2), &body1, &body2);
       Pack* const impulse = isExtra ? view.records[group.firstRow + k].extra : row.impulse;
       for (int i = 0; i < 3; ++i) impulse[i] += d[i];
     }
@@ -516,10 +536,10 @@ void workOfStep(const PackView& view, int begin, int end) {
     for (int k = 0; k < group.numRows; ++k) {
       const RowPack& row = view.rows[group.firstRow + k];
       const ProjectionPack& p = view.projections[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
+      const Axes axes = axesOf(view, group, k);
       const V3 v = velocityAt(body1, body2, load(row.r1), load(row.r2));
-      sum += p.step[0] * dot(load(frame.tangent1), v) + p.step[1] * dot(load(frame.tangent2), v) +
-             p.step[2] * (dot(load(frame.normal), v) - row.target);
+      sum += p.step[0] * dot(axes.t1, v) + p.step[1] * dot(axes.t2, v) +
+             p.step[2] * (dot(axes.n, v) - row.target);
     }
     view.partials[g] = sumOf(sum);
   }
@@ -554,8 +574,8 @@ double correctionSweep(const PackView& view, int begin, int end) {
     for (int k = 0; k < group.numRows; ++k) {
       const RowPack& row = view.rows[group.firstRow + k];
       RowRecord& record = view.records[group.firstRow + k];
-      const FramePack& frame = view.frames[group.firstFrame + k * group.frameStride];
-      const V3 n = load(frame.normal), r1 = load(row.r1), r2 = load(row.r2);
+      const Axes axes = axesOf(view, group, k);
+      const V3 n = axes.n, r1 = load(row.r1), r2 = load(row.r2);
       const Pack error = dot(n, velocityAt(body1, body2, r1, r2)) - record.correctionTarget;
       const Pack impulse = maximum(record.correction - row.normalMass * error, splat(0));
       const Pack change = impulse - record.correction;

@@ -46,6 +46,8 @@ struct ImpulseBlock {
   Vec3 angularAcceleration{};  ///< of applied torques; the gyroscopic part is
                                ///< not in the solve
   Real duration = 0;           ///< what is left of the step for this block [s]
+  Vec3 center{};               ///< where it is: decides how a large island is divided, and
+                               ///< nothing else [m]
 
   // out
   Vec3 displacement{};  ///< of the centre over `duration` [m]

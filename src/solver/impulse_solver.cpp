@@ -9,9 +9,6 @@
 namespace tangere::solver {
 namespace {
 
-/// From this many points on an island gets all threads; below it the islands
-/// run side by side.
-constexpr int kMinSharedPoints = 256;
 /// Sweeps of a small island that Newton's method did not solve.
 constexpr int kMaxFallbackSweeps = 2000;
 constexpr Real kFallbackTolerance = 1e-13;
@@ -76,9 +73,11 @@ struct ImpulseSolver::Impl {
 
   void solveSmall(ImpulseProblem& problem, const ImpulseIsland& island,
                   const ImpulseOptions& options, Real dt, Worker* worker, ImpulseReport* report);
-  void solveLarge(ImpulseProblem& problem, const ImpulseIsland& island,
-                  const ImpulseOptions& options, const SweepOptions& sweeps, Real dt, Team* team,
-                  Worker* worker, ImpulseReport* report);
+  /// `allowed`: work of the contacts that rounding explains. With a team all
+  /// its threads call this.
+  void solveLaidOut(ImpulseProblem& problem, const ImpulseOptions& options,
+                    const SweepOptions& sweeps, Real dt, Real allowed, Team* team, Worker* worker,
+                    ImpulseReport* report);
 };
 
 ImpulseSolver::ImpulseSolver() : impl_(std::make_unique<Impl>()) {}
@@ -99,13 +98,19 @@ void ImpulseSolver::solve(ImpulseProblem& problem, std::span<const ImpulseIsland
   impl.small.clear();
   for (std::size_t i = 0; i < islands.size(); ++i) {
     reports[i] = {};
-    if (numThreads == 1 || numPointsOf(problem, islands[i]) < kMinSharedPoints) {
+    // An island of several parts gets all threads; the others run side by side.
+    if (numThreads == 1 || islands[i].blocks.size() < kMinDividedBlocks ||
+        numPointsOf(problem, islands[i]) <= options.maxExactPoints) {
       impl.small.push_back(static_cast<std::int32_t>(i));
       continue;
     }
+    const Real allowed = kEnergyRounding * energyScale(problem, islands[i]);
+    Impl::Worker& worker = impl.workers[0];
+    worker.sweeps.layOut(problem, islands[i], sweeps, impl.slotOfBlock, impl.usedColors);
     Team::run(pool, [&](Team* team) {
-      impl.solveLarge(problem, islands[i], options, sweeps, dt, team, &impl.workers[0],
-                      &reports[i]);
+      ImpulseReport report;  // every thread finds the same
+      impl.solveLaidOut(problem, options, sweeps, dt, allowed, team, &worker, &report);
+      if (team->isLeader()) reports[i] = report;
     });
   }
   const auto numSmall = static_cast<std::int64_t>(impl.small.size());
@@ -133,15 +138,16 @@ void ImpulseSolver::Impl::solveSmall(ImpulseProblem& problem, const ImpulseIslan
     sweeps.tolerance = kFallbackTolerance;
     sweeps.numCorrectionSweeps = kMaxFallbackSweeps;
   }
-  solveLarge(problem, island, options, sweeps, dt, nullptr, worker, report);
+  const Real allowed = kEnergyRounding * energyScale(problem, island);
+  worker->sweeps.layOut(problem, island, sweeps, slotOfBlock, usedColors);
+  solveLaidOut(problem, options, sweeps, dt, allowed, nullptr, worker, report);
 }
 
-void ImpulseSolver::Impl::solveLarge(ImpulseProblem& problem, const ImpulseIsland& island,
-                                     const ImpulseOptions& options, const SweepOptions& sweeps,
-                                     Real dt, Team* team, Worker* worker, ImpulseReport* report) {
-  const Real allowed = kEnergyRounding * energyScale(problem, island);
-  worker->sweeps.solve(problem, island, options, sweeps, dt, slotOfBlock, usedColors, team, report);
-  if (report->contactWork <= allowed) return worker->sweeps.writeBack(problem, island, team);
+void ImpulseSolver::Impl::solveLaidOut(ImpulseProblem& problem, const ImpulseOptions& options,
+                                       const SweepOptions& sweeps, Real dt, Real allowed,
+                                       Team* team, Worker* worker, ImpulseReport* report) {
+  worker->sweeps.solve(problem, options, sweeps, dt, slotOfBlock, team, report);
+  if (report->contactWork <= allowed) return worker->sweeps.writeBack(problem, team);
 
   // The impulses of the last step overshoot. The closer to the solution, the
   // less they do; where the warm start was for another state altogether it is
@@ -152,10 +158,10 @@ void ImpulseSolver::Impl::solveLarge(ImpulseProblem& problem, const ImpulseIslan
     more.numSweeps *= kRetryFactor;
     more.numProjections = 0;
     more.isWarm = round + 1 < kRetryRounds;
-    worker->sweeps.solve(problem, island, options, more, dt, slotOfBlock, usedColors, team, report);
+    worker->sweeps.solve(problem, options, more, dt, slotOfBlock, team, report);
     if (report->contactWork <= allowed) break;
   }
-  worker->sweeps.writeBack(problem, island, team);
+  worker->sweeps.writeBack(problem, team);
   if (more.isWarm) return;
   report->restartedCold = true;
   report->warmWork = warmWork;

@@ -5,6 +5,7 @@
 
 #include "solver/contact_packs.hpp"
 #include "solver/impulse_problem.hpp"
+#include "solver/pack_layout.hpp"
 #include "solver/team.hpp"
 
 #include <cstddef>
@@ -49,17 +50,21 @@ class ScratchArray {
 /// Keeps its memory between solves. One at a time may use it.
 class SweepSolver {
  public:
-  /// Solves the island and writes the report; the problem is as it was until
-  /// writeBack(). `team` (may be null) shares the loops; the bits do not depend
-  /// on it. `slotOfBlock` and `usedColors` have one entry for each block of the
-  /// problem; those of the island are overwritten.
-  void solve(const ImpulseProblem& problem, const ImpulseIsland& island,
-             const ImpulseOptions& options, const SweepOptions& sweeps, Real dt,
-             std::span<std::int32_t> slotOfBlock, std::span<std::uint64_t> usedColors, Team* team,
-             ImpulseReport* report);
+  /// Makes packs of the island. `slotOfBlock` and `usedColors` have one entry for
+  /// each block of the problem; those of the island are overwritten.
+  void layOut(const ImpulseProblem& problem, const ImpulseIsland& island,
+              const SweepOptions& sweeps, std::span<std::int32_t> slotOfBlock,
+              std::span<std::uint64_t> usedColors);
+  /// Solves that island and writes the report; the problem is as it was until
+  /// writeBack(). It may be repeated with other sweeps, but not more sub-steps
+  /// or projections than it was laid out for. With a `team` (may be null) all
+  /// its threads call this, and share the loops; the bits do not depend on it.
+  void solve(const ImpulseProblem& problem, const ImpulseOptions& options,
+             const SweepOptions& sweeps, Real dt, std::span<const std::int32_t> slotOfBlock,
+             Team* team, ImpulseReport* report);
   /// Writes what the last solve() found into the blocks and points of the same
   /// island.
-  void writeBack(ImpulseProblem& problem, const ImpulseIsland& island, Team* team);
+  void writeBack(ImpulseProblem& problem, Team* team);
 
  private:
   /// A moving block.
@@ -76,52 +81,73 @@ class SweepSolver {
     bool isTouched;
   };
 
-  template <class Range>
-  void forPacks(Team* team, int begin, int end, const Range& range);
-  template <class Range>
-  Real worstOf(Team* team, const Range& range);
-  template <class Range>
-  void forAll(Team* team, const Range& range);
+  struct Result {
+    Real worst = 0;  // the largest
+    Real sum = 0;    // of the partials, where there are any
+    std::int32_t worstPoint = -1;
+  };
+  struct alignas(64) PartResult {
+    Result value;
+  };
+
+  [[nodiscard]] int numBodies() const { return static_cast<int>(layout_.blocks().size()); }
+
+  template <class Function>
+  void once(Team* team, const Function& function);
+  template <class PerItem>
+  void forEach(Team* team, int count, const PerItem& perItem);
+  /// range(begin, end) on blocks, or on all packs, in no order.
   template <class Range>
   void forBodies(Team* team, const Range& range);
+  template <class Range>
+  void forPacks(Team* team, const Range& range);
+  /// What perPart(part) returns, together.
+  template <class PerPart>
+  [[nodiscard]] Result resultOf(Team* team, const PerPart& perPart);
+  /// As forPacks: the largest result, and with it the sum of the partials.
+  template <class Range>
+  [[nodiscard]] Result worstOf(Team* team, const Range& range);
+  template <class Range>
+  [[nodiscard]] Result sumsOf(Team* team, const Range& range);
+  /// range(begin, end) on all packs, parts first and then union after union: it
+  /// may change the blocks. Returns the largest result.
+  template <class Range>
+  Real inOrder(Team* team, const Range& range);
+  [[nodiscard]] PartResult* resultsOfLoop(Team* team);
 
-  void layOut(const ImpulseProblem& problem, const ImpulseIsland& island,
-              std::span<std::uint64_t> usedColors);
-  void fillBody(const ImpulseBlock& block, int slot, int numSubsteps);
+  void fill(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock, Team* team);
+  void growArrays();
+  void fillBody(const ImpulseBlock& block, int slot);
   void fillPack(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock, int pack);
+  void fillLane(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock, int pack,
+                int lane);
   void fillSlot(const ImpulseBlock& block, Real h, int slot);
+  [[nodiscard]] Real solveSubstep(Team* team, bool isFirst, int* iterations);
   void beginSubstep(int slot, bool keepsImpulses);
   void endSubstep(int slot);
-  template <class Range>
-  Real forColors(Team* team, const Range& range);
   struct Gradients {
     Real energy;  // there was to take, by the diagonal blocks
     int numSteps;
   };
   int projectVelocities(Team* team, Real tolerance);
   int cleanVelocities(Team* team);
-  [[nodiscard]] Real beginGradients(const PackView& view, Team* team);
-  Gradients findStep(const PackView& view, Team* team, Real tolerance, Real residual);
+  [[nodiscard]] Result beginGradients(const PackView& view, Team* team);
+  Gradients findStep(const PackView& view, Team* team, Real tolerance, const Result& start);
   void takeStep(Team* team, Real factor, bool isExtra);
-  void clearPushes(Team* team);
-  [[nodiscard]] Real sumOfPartials() const;
-  void correctPositions(const ImpulseOptions& options, Team* team);
-  void summarize(ImpulseReport* report) const;
+  void clearPushes(int begin, int end);
+  void correctPositions(const TargetRule& rule, Team* team);
+  void summarize(Team* team, ImpulseReport* report);
+  [[nodiscard]] Result summaryOf(int part) const;
+  void writePoints(int pack, ImpulseProblem& problem) const;
+  void writeBlock(int slot, ImpulseBlock* block) const;
 
   SweepOptions sweeps_;
   Real dt_ = 0;
   bool is_corrected_ = false;
   bool has_driven_ = false;  // a fixed block that moves
   Real largest_gain_ = 0;    // of velocity, by the free accelerations in one sub-step
-  int num_bodies_ = 0, num_packs_ = 0;
-  int num_free_colors_ = 0,
-      num_colors_ = 0;  // without and with that of the overflow
-  std::vector<std::uint8_t> colors_;
-  std::vector<std::int32_t> order_;  // groups by colour and number of points
-  std::vector<std::int32_t> bucket_;
-  std::vector<std::int32_t> color_end_;    // packs of each colour; the last is the overflow
-  std::vector<std::int32_t> pack_groups_;  // four for each pack, -1: none
-  std::vector<std::int32_t> pack_rows_;    // first row of each pack, and the end
+  TargetRule rule_;          // of overlapping points
+  PackLayout layout_;
   ScratchArray<GroupPack> groups_;
   ScratchArray<RowPack> rows_;
   ScratchArray<RowRecord> records_;
@@ -130,7 +156,8 @@ class SweepSolver {
   ScratchArray<ProjectionPack> projections_;
   ScratchArray<SlotVelocity> velocities_, sums_, moves_, pushes_;
   ScratchArray<Body> bodies_;
-  ScratchArray<Real> item_results_, partials_;
+  ScratchArray<Real> partials_;
+  std::vector<PartResult> results_;  // of each part or union, of the last two loops
   PackView view_{};
   const PackFunctions* functions_ = nullptr;
 };

@@ -1,101 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many short loops on one pool. The threads of the pool are woken once, for a
-// whole function; the loops it starts then cost a fraction of a microsecond
-// instead of a wake-up each.
+// Threads that run one function side by side. Each makes the same decisions
+// from the same numbers; they divide the loops between them and meet after
+// each, which costs one message between cores.
 #pragma once
 
 #include "core/parallel_for.hpp"
+#include "core/spin_wait.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
 namespace tangere::solver {
 
 class Team {
  public:
-  /// Runs `function(team)` once while the other threads of `pool` wait for its
-  /// loops. A thread that comes late, or never (a call from inside the pool),
-  /// is not waited for.
+  /// Calls function(team) on this thread and on those of the pool that come at
+  /// once; each has a Team of its own. It may run on this thread alone: the
+  /// others are busy, or the call comes from inside the pool. The function must
+  /// not throw once it has started a loop.
   template <class Function>
   static void run(core::ThreadPool* pool, Function&& function) {
-    Team team;
-    core::parallelFor(pool, pool->numThreads(), 1, [&](std::int64_t begin, std::int64_t) {
-      if (begin > 0) return team.help();
-      struct End {
-        Team* team;
-        ~End() { team->is_over_.store(true, std::memory_order_release); }
-      } end{&team};
+    Meeting meeting;
+    core::parallelFor(pool, pool->numThreads(), 1, [&](std::int64_t chunk, std::int64_t) {
+      const int index = chunk == 0 ? 0 : meeting.enter();
+      if (index < 0) return;
+      if (chunk == 0) meeting.begin(pool->numThreads());
+      Team team(&meeting, index, meeting.awaitBegin());
       function(&team);
     });
   }
 
-  /// body(item) for every item in [0, count), count < 2^20, in no order;
-  /// returns when all are done. Only `function` may start loops, one at a time.
+  [[nodiscard]] bool isLeader() const { return index_ == 0; }
+  /// Counts the loops: results of one loop may be read until the next but one.
+  [[nodiscard]] std::uint64_t numLoops() const { return num_loops_; }
+
+  /// body(item) for every item in [0, count), in no order, and returns when all
+  /// are done. Every thread does its own part of the items, the same one in
+  /// each loop of that count: it finds in its cache what it left there.
   template <class Body>
-  void forEach(int count, Body&& body) {
-    if (count <= 1) {
-      if (count == 1) body(0);
-      return;
+  void forEach(int count, const Body& body) {
+    const std::int64_t n = count;
+    for (std::int64_t i = n * index_ / size_; i < n * (index_ + 1) / size_; ++i) {
+      body(static_cast<int>(i));
     }
-    context_ = &body;
-    call_ = [](void* context, int item) {
-      (*static_cast<std::remove_reference_t<Body>*>(context))(item);
-    };
-    num_done_.store(0, std::memory_order_relaxed);
-    const std::uint64_t loop = (word_.load(std::memory_order_relaxed) >> kLoopShift) + 1;
-    word_.store(loop << kLoopShift | std::uint64_t(count) << kCountShift,
-                std::memory_order_release);
-    while (takeOne()) {
-    }
-    for (int spins = 0; num_done_.load(std::memory_order_acquire) < count; ++spins) pause(spins);
+    meet();
+  }
+  /// body() on one thread; the others wait.
+  template <class Body>
+  void once(const Body& body) {
+    if (isLeader()) body();
+    meet();
   }
 
  private:
-  // One word holds the loop, the number of its items and the next of them, so
-  // that an item is taken from the loop that is on, or not at all.
-  static constexpr int kCountShift = 20, kLoopShift = 40;
-  static constexpr std::uint64_t kCountMask = (std::uint64_t(1) << 20) - 1;
+  static constexpr int kMaxSize = 32;
 
-  bool takeOne() {
-    std::uint64_t word = word_.load(std::memory_order_acquire);
-    for (;;) {
-      const std::uint64_t next = word & kCountMask;
-      if (next >= (word >> kCountShift & kCountMask)) return false;
-      if (word_.compare_exchange_weak(word, word + 1, std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
-        call_(context_, static_cast<int>(next));
-        num_done_.fetch_add(1, std::memory_order_release);
-        return true;
+  struct Meeting {
+    static constexpr std::uint32_t kBegun = 1u << 31;
+    struct alignas(64) Mark {
+      std::atomic<std::uint64_t> numLoops{0};
+    };
+
+    std::atomic<std::uint32_t> entered{1};  // the leader, and who came
+    std::array<Mark, kMaxSize> marks;
+
+    /// Returns the index, or -1 when it has begun.
+    int enter() {
+      std::uint32_t count = entered.load(std::memory_order_acquire);
+      while ((count & kBegun) == 0 && count < kMaxSize) {
+        if (entered.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) {
+          return static_cast<int>(count);
+        }
+      }
+      return -1;
+    }
+    /// A thread that is awake is here within a microsecond.
+    void begin(int numThreads) {
+      constexpr int kPatience = 100;
+      const auto all = static_cast<std::uint32_t>(std::min(numThreads, kMaxSize));
+      for (int i = 0; i < kPatience && entered.load(std::memory_order_acquire) < all; ++i) {
+        core::pauseBriefly(i);
+      }
+      entered.fetch_or(kBegun, std::memory_order_acq_rel);
+    }
+    int awaitBegin() {
+      std::uint32_t count = 0;
+      for (int spins = 0; (count & kBegun) == 0; ++spins) {
+        count = entered.load(std::memory_order_acquire);
+        core::pauseBriefly(spins);
+      }
+      return static_cast<int>(count & ~kBegun);
+    }
+  };
+
+  Team(Meeting* meeting, int index, int size) : meeting_(meeting), index_(index), size_(size) {}
+
+  void meet() {
+    ++num_loops_;
+    if (size_ == 1) return;
+    meeting_->marks[index_].numLoops.store(num_loops_, std::memory_order_release);
+    for (int i = 0; i < size_; ++i) {
+      for (int spins = 0; meeting_->marks[i].numLoops.load(std::memory_order_acquire) < num_loops_;
+           ++spins) {
+        core::pauseBriefly(spins);
       }
     }
   }
 
-  void help() {
-    for (int spins = 0; !is_over_.load(std::memory_order_acquire); ++spins) {
-      if (takeOne()) {
-        spins = 0;
-      } else {
-        pause(spins);
-      }
-    }
-  }
-
-  /// Spinning is for gaps of a few microseconds; beyond, a thread without a
-  /// core of its own must let the others work.
-  static void pause(int spins) {
-    if (spins > 500) return std::this_thread::yield();
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-  }
-
-  alignas(64) std::atomic<std::uint64_t> word_{0};
-  alignas(64) std::atomic<int> num_done_{0};
-  alignas(64) std::atomic<bool> is_over_{false};
-  void* context_ = nullptr;
-  void (*call_)(void* context, int item) = nullptr;
+  Meeting* meeting_;
+  int index_, size_;
+  std::uint64_t num_loops_ = 0;
 };
 
 }  // namespace tangere::solver

@@ -130,7 +130,7 @@ std::vector<unsigned char> bitsOf(const ImpulseProblem& problem) {
 TEST(ImpulseSolver, AnyNumberOfThreadsGivesTheSameBits) {
   std::mt19937_64 random(37);
   // One large island, several small ones of both kinds in one problem.
-  ImpulseProblem start = test::randomHeap(&random, 300, 0.01);
+  ImpulseProblem start = test::randomHeap(&random, 800, 0.01);
   for (const int size : {1, 2, 5, 30, 80}) {
     const ImpulseProblem other = test::randomHeap(&random, size, 0);
     const auto offset = static_cast<std::int32_t>(start.blocks.size());

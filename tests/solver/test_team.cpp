@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <vector>
 
 namespace tangere::solver {
@@ -16,11 +17,12 @@ TEST(Team, EveryItemOfEveryLoopRunsOnceAndLoopsFollowEachOther) {
     Team::run(&pool, [&](Team* team) {
       for (int loop = 0; loop < 300; ++loop) {
         const int size = loop % 7 == 0 ? loop % 3 : 1 + loop * 3;
-        // Each loop needs what the one before it wrote.
+        // Each loop needs what the one before it wrote, in the other order.
         team->forEach(size, [&](int i) {
-          if (counts[i] <= loop) ++counts[i];
+          const int item = loop % 2 == 0 ? i : size - 1 - i;
+          if (counts[item] <= loop) ++counts[item];
         });
-        ++numLoops;
+        team->once([&] { ++numLoops; });
       }
     });
     EXPECT_EQ(numLoops, 300);
@@ -31,11 +33,28 @@ TEST(Team, EveryItemOfEveryLoopRunsOnceAndLoopsFollowEachOther) {
   }
 }
 
+TEST(Team, EveryThreadSeesWhatAllWroteInTheLoopBefore) {
+  core::ThreadPool pool(4);
+  std::vector<int> values(100, 0);
+  std::atomic<int> numWrong{0};
+  Team::run(&pool, [&](Team* team) {
+    for (int loop = 1; loop <= 200; ++loop) {
+      team->forEach(100, [&](int i) { values[i] = loop; });
+      int sum = 0;
+      for (const int value : values) sum += value;
+      if (sum != 100 * loop) numWrong.fetch_add(1);
+      team->once([] {});  // until all have read
+    }
+  });
+  EXPECT_EQ(numWrong.load(), 0);
+}
+
 TEST(Team, ACallFromInsideThePoolRunsAlone) {
   core::ThreadPool pool(4);
   std::vector<int> sums(8, 0);
   core::parallelFor(&pool, 8, 1, [&](std::int64_t begin, std::int64_t) {
     Team::run(&pool, [&](Team* team) {
+      EXPECT_TRUE(team->isLeader());
       for (int loop = 0; loop < 10; ++loop) {
         std::vector<int> parts(50, 0);
         team->forEach(50, [&](int i) { parts[i] = i; });

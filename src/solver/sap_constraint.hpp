@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each kind of constraint means: from its parameters and the inverse mass of its rows to a
+// convex cost l(v_c), the impulse gamma = -dl/dv_c and the Hessian G. Evaluation is inline and free
+// of virtual calls for all kinds but User: it is the inner loop of the line search.
+#pragma once
+
+#include <tangere/solver_options.hpp>
+
+#include "solver/kernels/friction_cone.hpp"
+#include "solver/kernels/hunt_crossley.hpp"
+#include "solver/sap_problem.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace tangere::solver {
+
+/// A row of a Bilateral, Limit or Friction constraint.
+struct SapRow {
+  Real regularization = 0;  ///< R
+  Real inverse = 0;         ///< 1/R; 0: the row moves nothing and has no impulse
+  Real targetVelocity = 0;  ///< v_hat
+  Real bound = 0;           ///< Friction: the greatest impulse
+};
+
+/// A Drive: gamma = clamp(y, low, high), y = offset - slope v.
+struct SapDriveRow {
+  Real slope = 0;    ///< dt (dt kp + kd)
+  Real inverse = 0;  ///< 1/slope, 0 when it is zero
+  Real offset = 0;   ///< gamma wanted at v = 0
+  Real low = 0, high = 0;
+};
+
+/// How G is kept.
+enum class SapHessian : std::uint8_t {
+  Diagonal,  ///< numRows entries
+  Packed,    ///< lower triangle row by row, numRows (numRows + 1) / 2 entries
+};
+
+[[nodiscard]] constexpr SapHessian hessianOf(SapKind kind) {
+  return kind == SapKind::Contact || kind == SapKind::HuntCrossley || kind == SapKind::User
+             ? SapHessian::Packed
+             : SapHessian::Diagonal;
+}
+[[nodiscard]] constexpr int hessianSize(SapKind kind, int numRows) {
+  return hessianOf(kind) == SapHessian::Packed ? numRows * (numRows + 1) / 2 : numRows;
+}
+
+/// The parameters of the constraints of one island, ready for evaluation.
+class SapConstraints {
+ public:
+  void clear();
+
+  /// Prepares constraint `index` of the problem, given W = J A^-1 J^T (numRows x numRows, row
+  /// major); returns where its parameters lie, or -1 when they are not finite or make no sense.
+  int prepare(const SapOptions& options, const SapProblem& problem, int index,
+              const Real* delassus);
+
+  /// Cost at vc; writes gamma, and G as hessianOf(kind) says.
+  [[nodiscard]] Real evaluate(SapKind kind, int numRows, int parameters, const Real* vc,
+                              Real* gamma, Real* hessian) const;
+
+  /// The same for a Contact.
+  [[nodiscard]] Real evaluateContact(int parameters, const Real* vc, Real* gamma,
+                                     Real* hessian) const {
+    const kernel::FrictionCone<Real>& cone = cones_[parameters];
+    const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
+    for (int i = 0; i < 3; ++i) gamma[i] = point.gamma[i];
+    kernel::coneHessian(cone, point, hessian);
+    return kernel::coneCost(cone, point);
+  }
+
+  /// For certificates: how much gamma can change with v_c. |d gamma_i| <= bound[i] * |d v_c| in the
+  /// norm |d v_c|^2 = sum of (bound[i] d v_i)^2; `reach[i]` is the size of the terms of which the
+  /// kind takes differences, such as v_hat.
+  void lipschitz(SapKind kind, int numRows, int parameters, const Real* vc, const Real* hessian,
+                 Real* bound, Real* reach) const;
+
+ private:
+  [[nodiscard]] Real evaluateUser(int numRows, int parameters, const Real* vc, Real* gamma,
+                                  Real* hessian) const;
+  int prepareRows(const SapOptions& options, const SapProblem& problem, const SapConstraint& c,
+                  const Real* delassus);
+  int prepareDrive(const SapOptions& options, const SapProblem& problem, const SapConstraint& c,
+                   const Real* delassus);
+
+  Real softness_ = 0;
+  std::vector<kernel::FrictionCone<Real>> cones_;
+  std::vector<kernel::HuntCrossley<Real>> hunt_crossleys_;
+  std::vector<SapRow> rows_;
+  std::vector<SapDriveRow> drives_;
+  std::vector<const SapUserConstraint*> users_;
+};
+
+inline Real SapConstraints::evaluate(SapKind kind, int numRows, int parameters, const Real* vc,
+                                     Real* gamma, Real* hessian) const {
+  switch (kind) {
+    case SapKind::Contact:
+      return evaluateContact(parameters, vc, gamma, hessian);
+    case SapKind::HuntCrossley:
+      return kernel::evaluateHuntCrossley(hunt_crossleys_[parameters], vc, gamma, hessian);
+    case SapKind::Bilateral:
+    case SapKind::Limit: {
+      Real cost = 0;
+      for (int i = 0; i < numRows; ++i) {
+        const SapRow& row = rows_[parameters + i];
+        const Real y = row.inverse * (row.targetVelocity - vc[i]);
+        const bool isActive = kind == SapKind::Bilateral || y > 0;
+        gamma[i] = isActive ? y : 0;
+        hessian[i] = isActive ? row.inverse : 0;
+        cost += 0.5 * row.regularization * gamma[i] * gamma[i];
+      }
+      return cost;
+    }
+    case SapKind::Friction: {
+      Real cost = 0;
+      for (int i = 0; i < numRows; ++i) {
+        const SapRow& row = rows_[parameters + i];
+        const Real y = row.inverse * (row.targetVelocity - vc[i]);
+        const bool isHeld = y <= row.bound && y >= -row.bound;
+        gamma[i] = isHeld ? y : (y > 0 ? row.bound : -row.bound);
+        hessian[i] = isHeld ? row.inverse : 0;
+        const Real size = y > 0 ? y : -y;
+        cost += row.regularization *
+                (isHeld ? 0.5 * y * y : row.bound * (size - Real(0.5) * row.bound));
+      }
+      return cost;
+    }
+    case SapKind::Drive: {
+      // The cost counts from v = 0, so that a large error of the position does not hide how it
+      // changes with v: antiderivative of -clamp(offset - slope v) in v.
+      const SapDriveRow& drive = drives_[parameters];
+      const Real start = drive.offset < drive.low    ? drive.low
+                         : drive.offset > drive.high ? drive.high
+                                                     : drive.offset;
+      const Real y = drive.offset - drive.slope * vc[0];
+      const bool isFree = y >= drive.low && y <= drive.high;
+      gamma[0] = isFree ? y : (y < drive.low ? drive.low : drive.high);
+      hessian[0] = isFree ? drive.slope : 0;
+      if (isFree && start == drive.offset) return -0.5 * (gamma[0] + start) * vc[0];
+      if (drive.inverse == 0 || (!isFree && gamma[0] == start)) return -gamma[0] * vc[0];
+      // Through a corner: the parts on either side of it, gamma changes linearly in between.
+      const Real atStart = (drive.offset - start) * drive.inverse;
+      const Real atEnd = (drive.offset - gamma[0]) * drive.inverse;
+      return -start * atStart - 0.5 * (start + gamma[0]) * (atEnd - atStart) -
+             gamma[0] * (vc[0] - atEnd);
+    }
+    case SapKind::User:
+      return evaluateUser(numRows, parameters, vc, gamma, hessian);
+  }
+  return 0;
+}
+
+}  // namespace tangere::solver

@@ -1,0 +1,690 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solver/sap_iterate.hpp"
+
+#include "core/assert.hpp"
+#include "core/stable_sort.hpp"
+#include "solver/small_dense.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+namespace tangere::solver {
+namespace {
+
+/// Constraints and cliques of one part of a sum, and of one task.
+constexpr int kConstraintGrain = 64;
+constexpr int kCliqueGrain = 32;
+
+template <class T>
+void growTo(std::vector<T>* array, std::size_t size) {
+  if (array->size() < size) array->resize(size);
+}
+
+}  // namespace
+
+SapInput SapIterate::bind(const SapOptions& options, const SapProblem& problem,
+                          std::span<const std::int32_t> cliques,
+                          std::span<const std::int32_t> constraints, core::ThreadPool* pool) {
+  problem_ = &problem;
+  pool_ = pool;
+  constraints_.clear();
+  bad_constraint_ = -1;
+  has_new_hessian_ = true;
+  if (const SapInput input = bindCliques(cliques); input != SapInput::Good) return input;
+  if (const SapInput input = bindConstraints(options, constraints); input != SapInput::Good) {
+    return input;
+  }
+  findEdges();
+  listTouches();
+  return chooseGuess(options);
+}
+
+SapInput SapIterate::bindCliques(std::span<const std::int32_t> cliques) {
+  const SapProblem& problem = *problem_;
+  const std::size_t count = cliques.size();
+  clique_of_problem_.assign(cliques.begin(), cliques.end());
+  growTo(&local_clique_, static_cast<std::size_t>(problem.numCliques()));
+  sizes_.resize(count);
+  first_velocity_.resize(count + 1);
+  first_entry_.resize(count + 1);
+  a_.resize(count);
+  first_velocity_[0] = 0;
+  first_entry_[0] = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t clique = cliques[i];
+    const std::int32_t n = problem.numVelocities(clique);
+    local_clique_[clique] = static_cast<std::int32_t>(i);
+    sizes_[i] = n;
+    a_[i] = problem.matrix(clique);
+    first_velocity_[i + 1] = first_velocity_[i] + n;
+    first_entry_[i + 1] = first_entry_[i] + std::int64_t{n} * n;
+  }
+  num_velocities_ = first_velocity_[count];
+  const auto size = static_cast<std::size_t>(num_velocities_);
+  for (std::vector<Real>* array :
+       {&v_star_, &momentum_star_, &scale_, &v_, &difference_, &momentum_, &generalized_impulse_,
+        &gradient_, &direction_, &direction_momentum_, &scratch_, &rounding_, &inverse_diagonal_}) {
+    growTo(array, size);
+  }
+  growTo(&inverse_factor_, static_cast<std::size_t>(first_entry_[count]));
+  growTo(&factor_scratch_, static_cast<std::size_t>(first_entry_[count]));
+  growTo(&parts_, 3 * count + 3);
+
+  std::atomic<int> worst{0};
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const int n = sizes_[i], first = first_velocity_[i];
+      const int start = problem.firstVelocity[clique_of_problem_[i]];
+      for (int k = 0; k < n; ++k) {
+        v_star_[first + k] = problem.vStar[start + k];
+        v_[first + k] = problem.v[start + k];
+        scale_[first + k] = 1 / std::sqrt(a_[i][k * n + k]);
+      }
+      multiplyDense(a_[i], n, n, v_star_.data() + first, momentum_star_.data() + first);
+      Real* const inverse = inverse_factor_.data() + first_entry_[i];
+      if (!invertFactor(a_[i], n, factor_scratch_.data() + first_entry_[i], inverse)) {
+        worst.store(1);
+        continue;
+      }
+      // (A^-1)_cc: the squares of column c of L^-1.
+      Real* const diagonal = inverse_diagonal_.data() + first;
+      for (int c = 0; c < n; ++c) diagonal[c] = 0;
+      for (int r = 0; r < n; ++r) {
+        for (int c = 0; c <= r; ++c) diagonal[c] += inverse[r * n + c] * inverse[r * n + c];
+      }
+    }
+  });
+  if (worst.load() == 0) return SapInput::Good;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!isFiniteArray(a_[i], sizes_[i] * sizes_[i])) return SapInput::NotFinite;
+  }
+  return SapInput::NotPositive;
+}
+
+SapInput SapIterate::bindConstraints(const SapOptions& options,
+                                     std::span<const std::int32_t> constraints) {
+  const SapProblem& problem = *problem_;
+  locals_.resize(constraints.size());
+  num_rows_ = num_hessian_ = 0;
+  for (std::size_t i = 0; i < constraints.size(); ++i) {
+    const SapConstraint& c = problem.constraints[constraints[i]];
+    Local& local = locals_[i];
+    local.index = constraints[i];
+    local.kind = c.kind;
+    local.numRows = c.numRows;
+    local.jacobian1 = problem.jacobian.data() + c.jacobian1;
+    local.jacobian2 = problem.jacobian.data() + c.jacobian2;
+    local.clique1 = local_clique_[c.clique1];
+    local.velocity1 = first_velocity_[local.clique1] + std::max(c.dof1, 0);
+    local.size1 = c.dof1 >= 0 ? 1 : sizes_[local.clique1];
+    local.clique2 = -1;
+    local.velocity2 = local.size2 = 0;
+    if (c.clique2 >= 0) {
+      local.clique2 = local_clique_[c.clique2];
+      local.velocity2 = first_velocity_[local.clique2];
+      local.size2 = sizes_[local.clique2];
+    }
+    local.shape = c.dof1 >= 0                  ? Shape::Velocity
+                  : c.kind == SapKind::Contact ? Shape::Contact
+                                               : Shape::General;
+    if (local.shape == Shape::Contact && local.size1 == 6) {
+      if (local.size2 == 0) local.shape = Shape::OneFree;
+      if (local.size2 == 6) local.shape = Shape::TwoFree;
+    }
+    local.edge = -1;
+    local.row = num_rows_;
+    local.hessian = num_hessian_;
+    num_rows_ += c.numRows;
+    num_hessian_ += hessianSize(c.kind, c.numRows);
+  }
+  for (std::vector<Real>* array :
+       {&vc_, &gamma_, &bias_, &impulse_guess_, &direction_vc_, &row_scratch_}) {
+    growTo(array, static_cast<std::size_t>(num_rows_));
+  }
+  growTo(&hessian_, static_cast<std::size_t>(num_hessian_));
+  growTo(&new_hessian_, static_cast<std::size_t>(num_hessian_));
+  growTo(&used_hessian_, static_cast<std::size_t>(num_hessian_));
+  growTo(&parts_, 3 * (locals_.size() / kConstraintGrain + 1));
+  growTo(&delassus_, locals_.size() * kSapMaxRows * kSapMaxRows);
+
+  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      delassus(locals_[i], delassus_.data() + i * std::size_t{kSapMaxRows * kSapMaxRows});
+    }
+  });
+  for (int i = 0; i < numConstraints(); ++i) {
+    Local& local = locals_[i];
+    const Real* const w = delassus_.data() + i * std::size_t{kSapMaxRows * kSapMaxRows};
+    const Real* const bias = problem.bias.data() + problem.constraints[local.index].firstRow;
+    for (int k = 0; k < local.numRows; ++k) bias_[local.row + k] = bias[k];
+    // W holds every entry of J squared: it is finite only when they are.
+    if (!isFiniteArray(w, local.numRows * local.numRows) || !isFiniteArray(bias, local.numRows)) {
+      bad_constraint_ = local.index;
+      return SapInput::NotFinite;
+    }
+    local.parameters = constraints_.prepare(options, problem, local.index, w);
+    if (local.parameters < 0) {
+      bad_constraint_ = local.index;
+      return SapInput::NotFinite;
+    }
+  }
+  return SapInput::Good;
+}
+
+namespace {
+
+/// w += Y^T Y, Y = L^-1 J^T; J has `m` rows of n, w is m x m and gets its lower triangle, y is
+/// scratch. The columns of Y lie side by side: each operation serves all of them.
+template <int kSize, int kRows>
+void addDelassus(const Real* jacobian, int numRows, int size, const Real* inverse, Real* y,
+                 Real* w) {
+  constexpr int kColumns = 4;
+  const int n = kSize > 0 ? kSize : size;
+  const int m = kRows > 0 ? kRows : numRows;
+  Real* const x = y + 2 * kColumns * n;
+  for (int first = 0; first < m; first += kColumns) {
+    const int count = std::min(kColumns, m - first);
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < kColumns; ++k) {
+        x[kColumns * i + k] = k < count ? jacobian[(first + k) * n + i] : 0;
+      }
+    }
+    Real* const columns = y + first * n;
+    for (int i = 0; i < n; ++i) {
+      Real row[kColumns] = {};
+      for (int c = 0; c <= i; ++c) {
+        const Real f = inverse[i * n + c];
+        for (int k = 0; k < kColumns; ++k) row[k] += f * x[kColumns * c + k];
+      }
+      for (int k = 0; k < kColumns; ++k) columns[kColumns * i + k] = row[k];
+    }
+  }
+  if (m == 3) {
+    Real sums[6] = {};
+    for (int i = 0; i < n; ++i) {
+      const Real x0 = y[kColumns * i], x1 = y[kColumns * i + 1], x2 = y[kColumns * i + 2];
+      sums[0] += x0 * x0;
+      sums[1] += x1 * x0;
+      sums[2] += x1 * x1;
+      sums[3] += x2 * x0;
+      sums[4] += x2 * x1;
+      sums[5] += x2 * x2;
+    }
+    w[0] += sums[0];
+    w[3] += sums[1];
+    w[4] += sums[2];
+    w[6] += sums[3];
+    w[7] += sums[4];
+    w[8] += sums[5];
+    return;
+  }
+  for (int a = 0; a < m; ++a) {
+    const Real* const left = y + (a / kColumns) * kColumns * n + a % kColumns;
+    for (int b = 0; b <= a; ++b) {
+      const Real* const right = y + (b / kColumns) * kColumns * n + b % kColumns;
+      Real sum = 0;
+      for (int i = 0; i < n; ++i) sum += left[kColumns * i] * right[kColumns * i];
+      w[a * m + b] += sum;
+    }
+  }
+}
+
+}  // namespace
+
+/// W = J A^-1 J^T, numRows x numRows.
+void SapIterate::delassus(const Local& local, Real* w) const {
+  if (local.shape == Shape::Velocity) {
+    w[0] = local.jacobian1[0] * inverse_diagonal_[local.velocity1] * local.jacobian1[0];
+    return;
+  }
+  const int m = local.numRows;
+  for (int i = 0; i < m * m; ++i) w[i] = 0;
+  Real stack[12 * kMaxStackVelocities];
+  std::vector<Real> heap;  // trees of more velocities are rare
+  for (int side = 0; side < (local.size2 > 0 ? 2 : 1); ++side) {
+    const Real* const jacobian = side == 0 ? local.jacobian1 : local.jacobian2;
+    const int clique = side == 0 ? local.clique1 : local.clique2;
+    const Real* const inverse = inverse_factor_.data() + first_entry_[clique];
+    const int n = sizes_[clique];
+    if (n == 6 && m == 3) {
+      addDelassus<6, 3>(jacobian, 3, 6, inverse, stack, w);
+    } else if (n <= kMaxStackVelocities && m == 3) {
+      addDelassus<0, 3>(jacobian, 3, n, inverse, stack, w);
+    } else {
+      if (n > kMaxStackVelocities) heap.resize(static_cast<std::size_t>(12) * n);
+      addDelassus<0, 0>(jacobian, m, n, inverse, n > kMaxStackVelocities ? heap.data() : stack, w);
+    }
+  }
+  for (int k = 0; k < m; ++k) {
+    for (int l = 0; l < k; ++l) w[l * m + k] = w[k * m + l];
+  }
+}
+
+void SapIterate::findEdges() {
+  edges_.clear();
+  std::uint64_t last = ~std::uint64_t{0};
+  for (const Local& local : locals_) {
+    if (local.size2 == 0) continue;
+    const std::uint64_t key = BlockSparse::edgeKey(std::min(local.clique1, local.clique2),
+                                                   std::max(local.clique1, local.clique2));
+    if (key != last) edges_.push_back(key);
+    last = key;
+  }
+  core::stableSortByKey(edges_, edge_scratch_, [](std::uint64_t key) { return key; });
+  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+  last = ~std::uint64_t{0};
+  std::int32_t edge = -1;
+  for (Local& local : locals_) {
+    if (local.size2 == 0) continue;
+    const std::uint64_t key = BlockSparse::edgeKey(std::min(local.clique1, local.clique2),
+                                                   std::max(local.clique1, local.clique2));
+    if (key != last) {
+      edge = static_cast<std::int32_t>(std::lower_bound(edges_.begin(), edges_.end(), key) -
+                                       edges_.begin());
+    }
+    last = key;
+    local.edge = edge;
+  }
+}
+
+void SapIterate::listTouches() {
+  touch_begin_.assign(sizes_.size() + 1, 0);
+  for (const Local& local : locals_) {
+    ++touch_begin_[local.clique1 + 1];
+    if (local.size2 > 0) ++touch_begin_[local.clique2 + 1];
+  }
+  for (std::size_t i = 1; i < touch_begin_.size(); ++i) touch_begin_[i] += touch_begin_[i - 1];
+  touches_.resize(static_cast<std::size_t>(touch_begin_.back()));
+  for (int i = 0; i < numConstraints(); ++i) {
+    const Local& local = locals_[i];
+    touches_[touch_begin_[local.clique1]++] = {i, 0};
+    if (local.size2 > 0) touches_[touch_begin_[local.clique2]++] = {i, 1};
+  }
+  for (std::size_t i = touch_begin_.size() - 1; i > 0; --i) touch_begin_[i] = touch_begin_[i - 1];
+  touch_begin_[0] = 0;
+}
+
+SapInput SapIterate::chooseGuess(const SapOptions& options) {
+  if (!isFiniteArray(v_star_.data(), num_velocities_)) return SapInput::NotFinite;
+  is_evaluated_ = false;
+  // A guess is only a guess: one that is not finite is left out.
+  if (!isFiniteArray(v_.data(), num_velocities_)) setFreeVelocity();
+  if (options.guess == SapGuess::Velocity) return SapInput::Good;
+  for (const Local& local : locals_) {
+    const Real* const guess =
+        problem_->impulse.data() + problem_->constraints[local.index].firstRow;
+    for (int k = 0; k < local.numRows; ++k) impulse_guess_[local.row + k] = guess[k];
+  }
+  if (isZero(impulse_guess_.data(), num_rows_) ||
+      !isFiniteArray(impulse_guess_.data(), num_rows_)) {
+    return SapInput::Good;
+  }
+  Real velocityCost = 0;
+  if (options.guess == SapGuess::Best) {
+    evaluate();
+    velocityCost = cost_;
+    saveBest();
+  }
+  std::copy_n(impulse_guess_.data(), num_rows_, gamma_.data());
+  gatherImpulses();
+  for (int i = 0; i < numCliques(); ++i) {
+    const int n = sizes_[i], first = first_velocity_[i];
+    Real* const x = v_.data() + first;
+    const Real* const inverse = inverse_factor_.data() + first_entry_[i];
+    multiplyLower(inverse, n, generalized_impulse_.data() + first, scratch_.data() + first);
+    multiplyLowerTransposed(inverse, n, scratch_.data() + first, x);
+    for (int k = 0; k < n; ++k) x[k] += v_star_[first + k];
+  }
+  evaluate();
+  if (options.guess == SapGuess::Best && !(cost_ < velocityCost)) {
+    restoreBest();
+    is_evaluated_ = false;
+  }
+  return SapInput::Good;
+}
+
+void SapIterate::evaluate() {
+  is_evaluated_ = true;
+  const int numChunks = (numConstraints() + kConstraintGrain - 1) / kConstraintGrain;
+  const bool scatters = pool_ == nullptr;
+  if (scatters) std::fill_n(generalized_impulse_.data(), num_velocities_, Real(0));
+  Real* const scales = parts_.data() + numChunks;
+  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int chunk) {
+    Real cost = 0, scale = 0;
+    for (int i = begin; i < end; ++i) {
+      const Local& local = locals_[i];
+      const Real own =
+          withShape(local, [&](auto shape) { return evaluateOne<shape>(local, scatters); });
+      cost += own;
+      scale += std::abs(own);
+    }
+    parts_[chunk] = cost;
+    scales[chunk] = scale;
+  });
+  cost_ = cost_scale_ = 0;
+  for (int chunk = 0; chunk < numChunks; ++chunk) {
+    cost_ += parts_[chunk];
+    cost_scale_ += scales[chunk];
+  }
+  if (!scatters) gatherImpulses();
+  const auto hessianBytes = static_cast<std::size_t>(num_hessian_) * sizeof(Real);
+  has_new_hessian_ = has_new_hessian_ || num_hessian_ == 0 ||
+                     std::memcmp(hessian_.data(), new_hessian_.data(), hessianBytes) != 0;
+  std::swap(hessian_, new_hessian_);
+  evaluateGradient();
+}
+
+/// v_c, gamma, G and the cost of one constraint; J^T gamma where one thread does all.
+template <SapIterate::Shape kShape>
+Real SapIterate::evaluateOne(const Local& local, bool scatters) {
+  const int m = Sizes<kShape>(local).numRows;
+  Real* const vc = vc_.data() + local.row;
+  Real* const gamma = gamma_.data() + local.row;
+  Real* const g = new_hessian_.data() + local.hessian;
+  rowVelocity<kShape>(local, v_.data(), vc);
+  for (int k = 0; k < m; ++k) vc[k] += bias_[local.row + k];
+  const Real cost = kIsContact<kShape>
+                        ? constraints_.evaluateContact(local.parameters, vc, gamma, g)
+                        : constraints_.evaluate(local.kind, m, local.parameters, vc, gamma, g);
+  if (scatters) addTransposed<kShape>(local, gamma, generalized_impulse_.data());
+  return cost;
+}
+
+/// Everything that is summed over cliques.
+void SapIterate::evaluateGradient() {
+  const int numChunks = (numCliques() + kCliqueGrain - 1) / kCliqueGrain;
+  growTo(&parts_, static_cast<std::size_t>(4 * numChunks));
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int chunk) {
+    Real cost = 0, gradient = 0, momentum = 0, impulse = 0;
+    for (int i = begin; i < end; ++i) {
+      const int first = first_velocity_[i], n = sizes_[i];
+      for (int k = first; k < first + n; ++k) difference_[k] = v_[k] - v_star_[k];
+      multiplyDense(a_[i], n, n, difference_.data() + first, momentum_.data() + first);
+      for (int k = first; k < first + n; ++k) {
+        const Real j = generalized_impulse_[k];
+        gradient_[k] = momentum_[k] - j;
+        cost += difference_[k] * momentum_[k];
+        const Real dg = scale_[k] * gradient_[k], dj = scale_[k] * j;
+        const Real dp = scale_[k] * (momentum_[k] + momentum_star_[k]);
+        gradient += dg * dg;
+        momentum += dp * dp;
+        impulse += dj * dj;
+      }
+    }
+    Real* const part = parts_.data() + 4 * chunk;
+    part[0] = cost;
+    part[1] = gradient;
+    part[2] = momentum;
+    part[3] = impulse;
+  });
+  Real sums[4] = {};
+  for (int chunk = 0; chunk < numChunks; ++chunk) {
+    for (int k = 0; k < 4; ++k) sums[k] += parts_[4 * chunk + k];
+  }
+  cost_ += 0.5 * sums[0];
+  cost_scale_ += 0.5 * sums[0];
+  gradient_norm_ = std::sqrt(sums[1]);
+  momentum_norm_ = std::sqrt(std::max(sums[2], sums[3]));
+}
+
+void SapIterate::gatherImpulses() {
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      std::fill_n(generalized_impulse_.data() + first_velocity_[i], sizes_[i], Real(0));
+      gatherTransposed(i, gamma_.data(), generalized_impulse_.data());
+    }
+  });
+}
+
+void SapIterate::useHessian(bool isBlended) {
+  if (!isBlended) {
+    std::copy_n(hessian_.data(), num_hessian_, used_hessian_.data());
+    has_new_hessian_ = false;
+    return;
+  }
+  for (int i = 0; i < num_hessian_; ++i) {
+    used_hessian_[i] = Real(0.5) * (used_hessian_[i] + hessian_[i]);
+  }
+  has_new_hessian_ = true;  // it is not that of any point: the next step needs its own
+}
+
+void SapIterate::assemble(BlockSparse* h) {
+  h->setZero();
+  Real* const values = h->values();
+  forEachChunk(numCliques(), kCliqueGrain / 4, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const int n = sizes_[i];
+      const BlockPlace diagonal = h->diagonalPlace(i);
+      Real* const own = values + diagonal.offset;
+      for (int r = 0; r < n; ++r) {
+        for (int c = r; c < n; ++c) own[r * std::int64_t{diagonal.stride} + c] = a_[i][r * n + c];
+      }
+      for (std::int32_t t = touch_begin_[i]; t < touch_begin_[i + 1]; ++t) {
+        addTouch(*h, i, touches_[t], values);
+      }
+    }
+  });
+}
+
+/// J_own^T G J_own to the diagonal block, and J_own^T G J_other where this clique keeps it.
+void SapIterate::addTouch(const BlockSparse& h, int clique, const Touch& touch,
+                          Real* values) const {
+  const Local& local = locals_[touch.constraint];
+  const bool isFirst = touch.side == 0;
+  const Real* const own = isFirst ? local.jacobian1 : local.jacobian2;
+  const int size = isFirst ? local.size1 : local.size2;
+  const int offset = (isFirst ? local.velocity1 : local.velocity2) - first_velocity_[clique];
+  const Real* const g = used_hessian_.data() + local.hessian;
+  const int m = local.numRows;
+  if (isZero(g, hessianSize(local.kind, m))) return;
+
+  const BlockPlace diagonal = h.diagonalPlace(clique);
+  Real* const target = values + diagonal.offset + offset * (std::int64_t{diagonal.stride} + 1);
+  if (local.shape == Shape::Velocity) {
+    target[0] += own[0] * g[0] * own[0];
+    return;
+  }
+  const int other = isFirst ? local.clique2 : local.clique1;
+  BlockPlace place;
+  bool isKeeper = false;
+  if (local.edge >= 0) {
+    place = h.edgePlace(local.edge);
+    isKeeper = (clique < other) != place.isTransposed;
+  }
+  if (local.shape == Shape::OneFree || local.shape == Shape::TwoFree) {
+    const Real* const otherJacobian = isFirst ? local.jacobian2 : local.jacobian1;
+    return six_->addContact(g, own, isKeeper ? otherJacobian : nullptr, target, diagonal.stride,
+                            values + place.offset, place.stride);
+  }
+  Real stack[kSapMaxRows * kMaxStackVelocities];
+  std::vector<Real> heap;
+  Real* product = stack;
+  if (size > kMaxStackVelocities) {
+    heap.resize(static_cast<std::size_t>(m) * size);
+    product = heap.data();
+  }
+  multiplyHessian(hessianOf(local.kind), g, m, size, own, product);
+  addProductUpper(product, own, m, size, diagonal.stride, target);
+  if (!isKeeper) return;
+  const Real* const otherJacobian = isFirst ? local.jacobian2 : local.jacobian1;
+  const int otherSize = isFirst ? local.size2 : local.size1;
+  const int otherOffset = (isFirst ? local.velocity2 : local.velocity1) - first_velocity_[other];
+  Real* const block = values + place.offset + offset * std::int64_t{place.stride} + otherOffset;
+  addProduct(product, otherJacobian, m, size, otherSize, place.stride, block);
+}
+
+void SapIterate::multiply(const Real* x, Real* y) {
+  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const Local& local = locals_[i];
+      Real t[kSapMaxRows];
+      rowVelocity(local, x, t);
+      multiplyHessian(hessianOf(local.kind), used_hessian_.data() + local.hessian, local.numRows, 1,
+                      t, row_scratch_.data() + local.row);
+    }
+  });
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const int first = first_velocity_[i];
+      multiplyDense(a_[i], sizes_[i], sizes_[i], x + first, y + first);
+      gatherTransposed(i, row_scratch_.data(), y);
+    }
+  });
+}
+
+void SapIterate::factorDiagonal() {
+  growTo(&diagonal_blocks_, static_cast<std::size_t>(first_entry_[sizes_.size()]));
+  growTo(&inverse_diagonal_factor_, static_cast<std::size_t>(first_entry_[sizes_.size()]));
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const int n = sizes_[i];
+      Real* const block = diagonal_blocks_.data() + first_entry_[i];
+      std::copy_n(a_[i], n * n, block);
+      for (std::int32_t t = touch_begin_[i]; t < touch_begin_[i + 1]; ++t) {
+        const Local& local = locals_[touches_[t].constraint];
+        const bool isFirst = touches_[t].side == 0;
+        const Real* const own = isFirst ? local.jacobian1 : local.jacobian2;
+        const int size = isFirst ? local.size1 : local.size2;
+        const int offset = (isFirst ? local.velocity1 : local.velocity2) - first_velocity_[i];
+        const Real* const g = used_hessian_.data() + local.hessian;
+        if (isZero(g, hessianSize(local.kind, local.numRows))) continue;
+        Real stack[kSapMaxRows * kMaxStackVelocities];
+        std::vector<Real> heap;
+        Real* product = stack;
+        if (size > kMaxStackVelocities) {
+          heap.resize(static_cast<std::size_t>(local.numRows) * size);
+          product = heap.data();
+        }
+        multiplyHessian(hessianOf(local.kind), g, local.numRows, size, own, product);
+        addProduct(product, own, local.numRows, size, size, n,
+                   block + offset * (std::int64_t{n} + 1));
+      }
+      // Positive definite as A is; where rounding says otherwise A alone will do.
+      Real* const inverse = inverse_diagonal_factor_.data() + first_entry_[i];
+      if (!invertFactor(block, n, factor_scratch_.data() + first_entry_[i], inverse)) {
+        std::copy_n(inverse_factor_.data() + first_entry_[i], n * n, inverse);
+      }
+    }
+  });
+}
+
+void SapIterate::precondition(const Real* r, Real* z) {
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const int first = first_velocity_[i], n = sizes_[i];
+      const Real* const inverse = inverse_diagonal_factor_.data() + first_entry_[i];
+      multiplyLower(inverse, n, r + first, scratch_.data() + first);
+      multiplyLowerTransposed(inverse, n, scratch_.data() + first, z + first);
+    }
+  });
+}
+
+Real SapIterate::dot(const Real* x, const Real* y) const {
+  Real sum = 0;
+  for (int k = 0; k < num_velocities_; ++k) sum += x[k] * y[k];
+  return sum;
+}
+
+Real SapIterate::setDirection() {
+  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      rowVelocity(locals_[i], direction_.data(), direction_vc_.data() + locals_[i].row);
+    }
+  });
+  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+    for (int i = begin; i < end; ++i) {
+      const int first = first_velocity_[i];
+      multiplyDense(a_[i], sizes_[i], sizes_[i], direction_.data() + first,
+                    direction_momentum_.data() + first);
+    }
+  });
+  line_slope_ = dot(direction_momentum_.data(), difference_.data());
+  line_curvature_ = dot(direction_momentum_.data(), direction_.data());
+  return dot(direction_.data(), gradient_.data());
+}
+
+LinePoint SapIterate::evaluateLine(Real alpha) {
+  const int numChunks = (numConstraints() + kConstraintGrain - 1) / kConstraintGrain;
+  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int chunk) {
+    LinePoint sum;
+    for (int i = begin; i < end; ++i) {
+      withShape(locals_[i], [&](auto shape) { addToLine<shape>(locals_[i], alpha, &sum); });
+    }
+    parts_[2 * chunk] = sum.slope;
+    parts_[2 * chunk + 1] = sum.curvature;
+  });
+  LinePoint point{.slope = line_slope_ + alpha * line_curvature_, .curvature = line_curvature_};
+  for (int chunk = 0; chunk < numChunks; ++chunk) {
+    point.slope += parts_[2 * chunk];
+    point.curvature += parts_[2 * chunk + 1];
+  }
+  return point;
+}
+
+template <SapIterate::Shape kShape>
+void SapIterate::addToLine(const Local& local, Real alpha, LinePoint* sum) const {
+  const int m = Sizes<kShape>(local).numRows;
+  const Real* const start = vc_.data() + local.row;
+  const Real* const change = direction_vc_.data() + local.row;
+  Real vc[kSapMaxRows] = {}, gamma[kSapMaxRows] = {}, product[kSapMaxRows] = {};
+  Real g[kSapMaxRows * (kSapMaxRows + 1) / 2] = {};
+  for (int k = 0; k < m; ++k) vc[k] = start[k] + alpha * change[k];
+  if constexpr (kIsContact<kShape>) {
+    static_cast<void>(constraints_.evaluateContact(local.parameters, vc, gamma, g));
+    multiplyHessian(SapHessian::Packed, g, 3, 1, change, product);
+  } else {
+    static_cast<void>(constraints_.evaluate(local.kind, m, local.parameters, vc, gamma, g));
+    multiplyHessian(hessianOf(local.kind), g, m, 1, change, product);
+  }
+  for (int k = 0; k < m; ++k) sum->slope -= change[k] * gamma[k];
+  for (int k = 0; k < m; ++k) sum->curvature += change[k] * product[k];
+}
+
+void SapIterate::move(Real alpha) {
+  is_evaluated_ = false;
+  for (int k = 0; k < num_velocities_; ++k) v_[k] += alpha * direction_[k];
+}
+
+std::int32_t SapIterate::worstConstraint() {
+  for (int i = 0; i < numCliques(); ++i) {
+    const int first = first_velocity_[i], n = sizes_[i];
+    const Real* const inverse = inverse_factor_.data() + first_entry_[i];
+    multiplyLower(inverse, n, gradient_.data() + first, rounding_.data() + first);
+    multiplyLowerTransposed(inverse, n, rounding_.data() + first, scratch_.data() + first);
+  }
+  std::int32_t worst = -1;
+  Real largest = -1;
+  for (const Local& local : locals_) {
+    Real error[kSapMaxRows];
+    rowVelocity(local, scratch_.data(), error);
+    Real size = 0;
+    for (int k = 0; k < local.numRows; ++k) size += std::abs(error[k]);
+    if (size > largest) {
+      largest = size;
+      worst = local.index;
+    }
+  }
+  return worst;
+}
+
+void SapIterate::write(SapProblem* problem) const {
+  for (int i = 0; i < numCliques(); ++i) {
+    const int first = first_velocity_[i], start = problem->firstVelocity[clique_of_problem_[i]];
+    for (int k = 0; k < sizes_[i]; ++k) {
+      problem->v[start + k] = v_[first + k];
+      problem->generalizedImpulse[start + k] = generalized_impulse_[first + k];
+    }
+  }
+  for (const Local& local : locals_) {
+    const int row = problem->constraints[local.index].firstRow;
+    for (int k = 0; k < local.numRows; ++k) {
+      problem->impulse[row + k] = gamma_[local.row + k];
+      problem->rowVelocity[row + k] = vc_[local.row + k];
+    }
+  }
+}
+
+}  // namespace tangere::solver

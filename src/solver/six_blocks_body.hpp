@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bodies of SixFunctions, included by one file for each instruction set. Everything is local to
+// that file: an inline function compiled for AVX2 must not be the one the linker picks for all.
+#include "solver/six_blocks.hpp"
+
+namespace tangere::solver {
+namespace {
+
+#define TANGERE_INLINE inline __attribute__((always_inline))
+
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/// A row of a block.
+struct Six {
+  Four a;
+  Two b;
+};
+
+TANGERE_INLINE Six load(const double* p) {
+  return {*reinterpret_cast<const Four*>(p), *reinterpret_cast<const Two*>(p + 4)};
+}
+TANGERE_INLINE void store(const Six& row, double* p) {
+  *reinterpret_cast<Four*>(p) = row.a;
+  *reinterpret_cast<Two*>(p + 4) = row.b;
+}
+TANGERE_INLINE Six scaled(const Six& row, double f) {
+  return {row.a * Four{f, f, f, f}, row.b * Two{f, f}};
+}
+TANGERE_INLINE void add(const Six& row, Six* sum) {
+  sum->a += row.a;
+  sum->b += row.b;
+}
+TANGERE_INLINE void subtractScaled(const Six& row, double f, Six* sum) {
+  sum->a -= row.a * Four{f, f, f, f};
+  sum->b -= row.b * Two{f, f};
+}
+
+// Without libm: the intrinsic of the compiler is one instruction.
+TANGERE_INLINE double root(double x) { return __builtin_sqrt(x); }
+
+int factorPanel(double* panel, std::int64_t width, double smallest, const double* original,
+                double* inverse) {
+  double u[6][6];
+  for (int k = 0; k < 6; ++k) {
+    for (int l = k; l < 6; ++l) u[k][l] = panel[k * width + l];
+  }
+  int numRaised = 0;
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; ++k) {
+    double pivot = u[k][k];
+    if (!(pivot > smallest * original[k])) {
+      pivot = original[k] > 0 ? smallest * original[k] : 1;
+      ++numRaised;
+    }
+    const double diagonal = root(pivot);
+    const double scale = 1 / diagonal;
+    inverse[k] = scale;
+    u[k][k] = diagonal;
+#pragma GCC unroll 6
+    for (int l = k + 1; l < 6; ++l) u[k][l] *= scale;
+#pragma GCC unroll 6
+    for (int l = k + 1; l < 6; ++l) {
+#pragma GCC unroll 6
+      for (int c = l; c < 6; ++c) u[l][c] -= u[k][l] * u[k][c];
+    }
+  }
+  for (int k = 0; k < 6; ++k) {
+    for (int l = k; l < 6; ++l) panel[k * width + l] = u[k][l];
+  }
+  for (std::int64_t c = 6; c < width; c += 6) {
+    Six x[6];
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) x[k] = load(panel + k * width + c);
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) {
+      x[k] = scaled(x[k], inverse[k]);
+#pragma GCC unroll 6
+      for (int l = k + 1; l < 6; ++l) subtractScaled(x[k], u[k][l], &x[l]);
+    }
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) store(x[k], panel + k * width + c);
+  }
+  return numRaised;
+}
+
+void update(const double* panel, std::int64_t width, std::int32_t source, double* target,
+            std::int64_t targetWidth, const BlockRun* runs, int numRuns) {
+  for (int i = 0; i < numRuns; ++i) {
+    for (std::int32_t begin = 0; begin < runs[i].count; begin += 6) {
+      const double* const columns = panel + runs[i].source + begin;
+      Six p[6];
+#pragma GCC unroll 6
+      for (int k = 0; k < 6; ++k) p[k] = load(columns + k * width);
+      double* const out = target + runs[i].target + begin;
+      for (int r = 0; r < 6; ++r) {
+        Six sum = load(out + r * targetWidth);
+#pragma GCC unroll 6
+        for (int k = 0; k < 6; ++k) subtractScaled(p[k], panel[k * width + source + r], &sum);
+        store(sum, out + r * targetWidth);
+      }
+    }
+  }
+}
+
+void forward(const double* panel, std::int64_t width, const double* inverse,
+             const std::int32_t* neighbours, int numNeighbours, double* x, std::int32_t own) {
+  double y[6];
+  for (int k = 0; k < 6; ++k) y[k] = x[own + k];
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; ++k) {
+    y[k] *= inverse[k];
+#pragma GCC unroll 6
+    for (int l = k + 1; l < 6; ++l) y[l] -= panel[k * width + l] * y[k];
+  }
+  for (int k = 0; k < 6; ++k) x[own + k] = y[k];
+  for (int i = 0; i < numNeighbours; ++i) {
+    const double* const columns = panel + 6 + 6 * i;
+    Six sum = load(x + neighbours[i]);
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) subtractScaled(load(columns + k * width), y[k], &sum);
+    store(sum, x + neighbours[i]);
+  }
+}
+
+void backward(const double* panel, std::int64_t width, const double* inverse,
+              const std::int32_t* neighbours, int numNeighbours, double* x, std::int32_t own) {
+  double y[6];
+  for (int k = 0; k < 6; ++k) y[k] = x[own + k];
+  if (numNeighbours > 0) {
+    Six sum[6];
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) sum[k] = {Four{0, 0, 0, 0}, Two{0, 0}};
+    for (int i = 0; i < numNeighbours; ++i) {
+      const double* const columns = panel + 6 + 6 * i;
+      const Six other = load(x + neighbours[i]);
+#pragma GCC unroll 6
+      for (int k = 0; k < 6; ++k) {
+        const Six row = load(columns + k * width);
+        add({row.a * other.a, row.b * other.b}, &sum[k]);
+      }
+    }
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) {
+      y[k] -=
+          ((sum[k].a[0] + sum[k].a[1]) + (sum[k].a[2] + sum[k].a[3])) + (sum[k].b[0] + sum[k].b[1]);
+    }
+  }
+#pragma GCC unroll 6
+  for (int k = 5; k >= 0; --k) {
+#pragma GCC unroll 6
+    for (int l = k + 1; l < 6; ++l) y[k] -= panel[k * width + l] * y[l];
+    y[k] *= inverse[k];
+  }
+  for (int k = 0; k < 6; ++k) x[own + k] = y[k];
+}
+
+/// target += P^T J, P 3 x 6 in memory.
+TANGERE_INLINE void addBlock(const double* p, const Six* j, double* target, std::int64_t stride) {
+  for (int r = 0; r < 6; ++r) {
+    Six sum = scaled(j[0], p[r]);
+    add(scaled(j[1], p[6 + r]), &sum);
+    add(scaled(j[2], p[12 + r]), &sum);
+    Six row = load(target + r * stride);
+    add(sum, &row);
+    store(row, target + r * stride);
+  }
+}
+
+void addContact(const double* g, const double* own, const double* other, double* diagonal,
+                std::int64_t diagonalStride, double* block, std::int64_t blockStride) {
+  Six j[3] = {load(own), load(own + 6), load(own + 12)};
+  const double full[3][3] = {{g[0], g[1], g[3]}, {g[1], g[2], g[4]}, {g[3], g[4], g[5]}};
+  double p[18];
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) {
+    Six sum = scaled(j[0], full[k][0]);
+    add(scaled(j[1], full[k][1]), &sum);
+    add(scaled(j[2], full[k][2]), &sum);
+    store(sum, p + 6 * k);
+  }
+  addBlock(p, j, diagonal, diagonalStride);
+  if (other == nullptr) return;
+  const Six k[3] = {load(other), load(other + 6), load(other + 12)};
+  addBlock(p, k, block, blockStride);
+}
+
+constexpr SixFunctions kFunctions = {.factorPanel = factorPanel,
+                                     .update = update,
+                                     .forward = forward,
+                                     .backward = backward,
+                                     .addContact = addContact};
+
+#undef TANGERE_INLINE
+
+}  // namespace
+}  // namespace tangere::solver

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dense arithmetic on small row-major blocks. Sums run in the order of the index. Six columns, a
+// free body, have loops of fixed length.
+#pragma once
+
+#include <tangere/config.hpp>
+
+#include "solver/sap_constraint.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace tangere::solver {
+
+/// Scratch for so many velocities of one clique lies on the stack.
+inline constexpr int kMaxStackVelocities = 128;
+
+[[nodiscard]] inline bool isFiniteArray(const Real* x, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!std::isfinite(x[i])) return false;
+  }
+  return true;
+}
+
+[[nodiscard]] inline bool isZero(const Real* x, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (x[i] != 0) return false;
+  }
+  return true;
+}
+
+/// y = A x, A rows x columns.
+inline void multiplyDense(const Real* a, int rows, int columns, const Real* x, Real* y) {
+  if (columns == 6) {
+    for (int r = 0; r < rows; ++r) {
+      const Real* const row = a + r * 6;
+      y[r] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] * x[3] + row[4] * x[4] +
+             row[5] * x[5];
+    }
+    return;
+  }
+  if (rows == 3) {
+    Real sum0 = 0, sum1 = 0, sum2 = 0;
+    for (int c = 0; c < columns; ++c) {
+      sum0 += a[c] * x[c];
+      sum1 += a[columns + c] * x[c];
+      sum2 += a[2 * columns + c] * x[c];
+    }
+    y[0] = sum0;
+    y[1] = sum1;
+    y[2] = sum2;
+    return;
+  }
+  for (int r = 0; r < rows; ++r) {
+    const Real* const row = a + r * columns;
+    Real sum = 0;
+    for (int c = 0; c < columns; ++c) sum += row[c] * x[c];
+    y[r] = sum;
+  }
+}
+
+/// y += A x.
+inline void addMultiplied(const Real* a, int rows, int columns, const Real* x, Real* y) {
+  if (rows == 3) {
+    Real product[3];
+    multiplyDense(a, 3, columns, x, product);
+    for (int r = 0; r < 3; ++r) y[r] += product[r];
+    return;
+  }
+  for (int r = 0; r < rows; ++r) {
+    const Real* const row = a + r * columns;
+    Real sum = 0;
+    for (int c = 0; c < columns; ++c) sum += row[c] * x[c];
+    y[r] += sum;
+  }
+}
+
+/// y += A^T x, A rows x columns.
+inline void addTransposed(const Real* __restrict__ a, int rows, int columns,
+                          const Real* __restrict__ x, Real* __restrict__ y) {
+  if (rows == 3) {
+    const Real* __restrict__ const a1 = a + columns;
+    const Real* __restrict__ const a2 = a1 + columns;
+    const Real x0 = x[0], x1 = x[1], x2 = x[2];
+    for (int c = 0; c < columns; ++c) y[c] += a[c] * x0 + a1[c] * x1 + a2[c] * x2;
+    return;
+  }
+  for (int c = 0; c < columns; ++c) {
+    Real sum = a[c] * x[0];
+    for (int r = 1; r < rows; ++r) sum += a[r * columns + c] * x[r];
+    y[c] += sum;
+  }
+}
+
+/// product = G J: G is m x m as SapHessian says, J is m x columns.
+inline void multiplyHessian(SapHessian form, const Real* __restrict__ g, int m, int columns,
+                            const Real* __restrict__ j, Real* __restrict__ product) {
+  if (form == SapHessian::Diagonal) {
+    for (int k = 0; k < m; ++k) {
+      for (int c = 0; c < columns; ++c) product[k * columns + c] = g[k] * j[k * columns + c];
+    }
+    return;
+  }
+  if (m == 3) {
+    const Real* const j1 = j + columns;
+    const Real* const j2 = j1 + columns;
+    for (int c = 0; c < columns; ++c) {
+      product[c] = g[0] * j[c] + g[1] * j1[c] + g[3] * j2[c];
+      product[columns + c] = g[1] * j[c] + g[2] * j1[c] + g[4] * j2[c];
+      product[2 * columns + c] = g[3] * j[c] + g[4] * j1[c] + g[5] * j2[c];
+    }
+    return;
+  }
+  const auto entry = [g](int i, int k) {
+    return i >= k ? g[i * (i + 1) / 2 + k] : g[k * (k + 1) / 2 + i];
+  };
+  for (int i = 0; i < m; ++i) {
+    for (int c = 0; c < columns; ++c) {
+      Real sum = entry(i, 0) * j[c];
+      for (int k = 1; k < m; ++k) sum += entry(i, k) * j[k * columns + c];
+      product[i * columns + c] = sum;
+    }
+  }
+}
+
+/// target += P^T J, P m x rows, J m x columns.
+inline void addProduct(const Real* __restrict__ p, const Real* __restrict__ j, int m, int rows,
+                       int columns, std::int64_t stride, Real* __restrict__ target) {
+  if (m == 3) {
+    const Real* __restrict__ const j1 = j + columns;
+    const Real* __restrict__ const j2 = j1 + columns;
+    for (int r = 0; r < rows; ++r) {
+      Real* __restrict__ const row = target + r * stride;
+      const Real p0 = p[r], p1 = p[rows + r], p2 = p[2 * rows + r];
+      for (int c = 0; c < columns; ++c) row[c] += p0 * j[c] + p1 * j1[c] + p2 * j2[c];
+    }
+    return;
+  }
+  for (int r = 0; r < rows; ++r) {
+    Real* __restrict__ const row = target + r * stride;
+    for (int c = 0; c < columns; ++c) {
+      Real sum = p[r] * j[c];
+      for (int k = 1; k < m; ++k) sum += p[k * rows + r] * j[k * columns + c];
+      row[c] += sum;
+    }
+  }
+}
+
+/// The same, upper triangle of a square target only.
+inline void addProductUpper(const Real* __restrict__ p, const Real* __restrict__ j, int m, int size,
+                            std::int64_t stride, Real* __restrict__ target) {
+  if (m == 3) {
+    const Real* __restrict__ const j1 = j + size;
+    const Real* __restrict__ const j2 = j1 + size;
+    for (int r = 0; r < size; ++r) {
+      Real* __restrict__ const row = target + r * stride;
+      const Real p0 = p[r], p1 = p[size + r], p2 = p[2 * size + r];
+      for (int c = r; c < size; ++c) row[c] += p0 * j[c] + p1 * j1[c] + p2 * j2[c];
+    }
+    return;
+  }
+  for (int r = 0; r < size; ++r) {
+    Real* __restrict__ const row = target + r * stride;
+    for (int c = r; c < size; ++c) {
+      Real sum = p[r] * j[c];
+      for (int k = 1; k < m; ++k) sum += p[k * size + r] * j[k * size + c];
+      row[c] += sum;
+    }
+  }
+}
+
+/// A = L L^T from the upper triangle of A; writes L^-1, lower triangle. `u` is scratch of the size
+/// of A. With the inverse, what follows are products, whose terms do not wait for each
+/// other as those of a substitution do. False when A is not positive definite at the precision of
+/// the machine.
+template <int kSize>
+bool invertFactor(const Real* a, int size, Real* __restrict__ u, Real* __restrict__ inverse) {
+  const int n = kSize > 0 ? kSize : size;
+  for (int r = 0; r < n; ++r) {
+    for (int c = r; c < n; ++c) u[r * n + c] = a[r * n + c];
+    for (int c = 0; c < n; ++c) inverse[r * n + c] = r == c ? 1 : 0;
+  }
+  for (int k = 0; k < n; ++k) {
+    Real* const row = u + k * n;
+    constexpr Real kSmallest = 1e-15;
+    if (!(row[k] > kSmallest * a[k * n + k]) || !(row[k] < 1e300)) return false;
+    const Real scale = 1 / std::sqrt(row[k]);
+    Real* const own = inverse + k * n;
+    for (int c = 0; c <= k; ++c) own[c] *= scale;
+    for (int c = k + 1; c < n; ++c) row[c] *= scale;
+    for (int l = k + 1; l < n; ++l) {
+      const Real f = row[l];
+      Real* const other = u + l * n;
+      for (int c = l; c < n; ++c) other[c] -= f * row[c];
+      Real* const below = inverse + l * n;
+      for (int c = 0; c <= k; ++c) below[c] -= f * own[c];
+    }
+  }
+  return true;
+}
+inline bool invertFactor(const Real* a, int n, Real* u, Real* inverse) {
+  return n == 6 ? invertFactor<6>(a, 6, u, inverse) : invertFactor<0>(a, n, u, inverse);
+}
+
+/// y = L x, L lower triangular; y is not x.
+template <int kSize>
+void multiplyLower(const Real* l, int size, const Real* x, Real* y) {
+  const int n = kSize > 0 ? kSize : size;
+  for (int i = 0; i < n; ++i) {
+    Real sum = 0;
+    for (int c = 0; c <= i; ++c) sum += l[i * n + c] * x[c];
+    y[i] = sum;
+  }
+}
+inline void multiplyLower(const Real* l, int n, const Real* x, Real* y) {
+  return n == 6 ? multiplyLower<6>(l, 6, x, y) : multiplyLower<0>(l, n, x, y);
+}
+
+/// y = L^T x, L lower triangular; y is not x.
+inline void multiplyLowerTransposed(const Real* __restrict__ l, int n, const Real* __restrict__ x,
+                                    Real* __restrict__ y) {
+  for (int c = 0; c < n; ++c) y[c] = 0;
+  for (int i = 0; i < n; ++i) {
+    for (int c = 0; c <= i; ++c) y[c] += l[i * n + c] * x[i];
+  }
+}
+
+}  // namespace tangere::solver

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between the blocks and points of the problem and the packs of SweepSolver.
+#include "solver/point_target.hpp"
+#include "solver/slot_velocity.hpp"
+#include "solver/sweep_solver.hpp"
+
+#include <algorithm>
+
+namespace tangere::solver {
+namespace {
+
+void set(Pack* packs, int index, int lane, Real value) {
+  reinterpret_cast<double*>(packs + index)[lane] = value;
+}
+void set(Pack* packs, int lane, const Vec3& v) {
+  set(packs, 0, lane, v.x);
+  set(packs, 1, lane, v.y);
+  set(packs, 2, lane, v.z);
+}
+void set(Pack* packs, int lane, const Sym3& s) {
+  const Real entries[6] = {s.xx, s.yy, s.zz, s.xy, s.xz, s.yz};
+  for (int i = 0; i < 6; ++i) set(packs, i, lane, entries[i]);
+}
+Real get(const Pack* packs, int index, int lane) {
+  return reinterpret_cast<const double*>(packs + index)[lane];
+}
+
+/// a^-1 v for a symmetric positive definite a; zero where it has no inverse.
+Vec3 solve(const Sym3& a, const Vec3& v) {
+  const Real cxx = a.yy * a.zz - a.yz * a.yz, cxy = a.xz * a.yz - a.xy * a.zz;
+  const Real cxz = a.xy * a.yz - a.xz * a.yy;
+  const Real determinant = a.xx * cxx + a.xy * cxy + a.xz * cxz;
+  if (!(determinant > 0)) return {};
+  const Sym3 adjugate{.xx = cxx,
+                      .yy = a.xx * a.zz - a.xz * a.xz,
+                      .zz = a.xx * a.yy - a.xy * a.xy,
+                      .xy = cxy,
+                      .xz = cxz,
+                      .yz = a.xy * a.xz - a.xx * a.yz};
+  return (adjugate * v) / determinant;
+}
+
+bool sharesFrame(const ImpulsePoint& a, const ImpulsePoint& b) {
+  return a.normal == b.normal && a.tangent1 == b.tangent1 && a.tangent2 == b.tangent2;
+}
+
+}  // namespace
+
+void SweepSolver::layOut(const ImpulseProblem& problem, const ImpulseIsland& island,
+                         const SweepOptions& sweeps, std::span<std::int32_t> slotOfBlock,
+                         std::span<std::uint64_t> usedColors) {
+  sweeps_ = sweeps;
+  functions_ = &packFunctions();
+  layout_.build(problem, island, slotOfBlock, usedColors);
+  growArrays();
+  const auto isDriven = [&](std::int32_t b) {
+    const ImpulseBlock& block = problem.blocks[b];
+    return !(block.inverseMass > 0) &&
+           !(block.velocity == Vec3{} && block.angularVelocity == Vec3{});
+  };
+  has_driven_ = std::any_of(island.groups.begin(), island.groups.end(), [&](std::int32_t g) {
+    return isDriven(problem.groups[g].block1) || isDriven(problem.groups[g].block2);
+  });
+  largest_gain_ = 0;
+  for (const std::int32_t b : island.blocks) {
+    const ImpulseBlock& block = problem.blocks[b];
+    largest_gain_ =
+        std::max(largest_gain_, norm((block.duration / sweeps_.numSubsteps) * block.acceleration));
+  }
+}
+
+void SweepSolver::growArrays() {
+  const auto numPacks = static_cast<std::size_t>(layout_.numPacks());
+  const auto numRows = static_cast<std::size_t>(layout_.numRows());
+  const auto numBlocks = static_cast<std::size_t>(numBodies());
+  // Every lane has a slot of its own for each side that no moving block takes.
+  const std::size_t numSlots = numBlocks + 2 * kLanes * numPacks;
+  groups_.grow(numPacks);
+  rows_.grow(numRows);
+  records_.grow(numRows);
+  frames_.grow(numRows);
+  spins_.grow(numRows);
+  if (sweeps_.numProjections > 0) projections_.grow(numRows);
+  partials_.grow(numPacks);
+  velocities_.grow(numSlots);
+  sums_.grow(numSlots);
+  moves_.grow(numSlots);
+  pushes_.grow(numSlots);
+  bodies_.grow(numBlocks);
+  results_.resize(2 * static_cast<std::size_t>(layout_.numParts()));
+  view_ = {.groups = groups_.data(),
+           .rows = rows_.data(),
+           .records = records_.data(),
+           .frames = frames_.data(),
+           .spins = spins_.data(),
+           .projections = projections_.data(),
+           .velocities = velocities_.data(),
+           .sums = sums_.data(),
+           .moves = moves_.data(),
+           .pushes = pushes_.data(),
+           .partials = partials_.data()};
+}
+
+void SweepSolver::fillBody(const ImpulseBlock& block, int slot) {
+  Body& body = bodies_[slot];
+  body.h = block.duration / sweeps_.numSubsteps;
+  body.gain = body.h * block.acceleration;
+  body.gainTurn = body.h * block.angularAcceleration;
+  body.weight = body.gain / block.inverseMass;
+  body.weightTurn = body.gainTurn == Vec3{}
+                        ? Vec3{}
+                        : tangere::solver::solve(block.inverseInertia, body.gainTurn);
+  body.delta = body.deltaTurn = Vec3{};
+  body.displacement = body.rotation = body.mean = body.meanTurn = Vec3{};
+  body.offset = 0;
+  body.isTouched = false;
+  velocities_[slot].inverseMass = block.inverseMass;
+  velocities_[slot].unused = 0;
+  store(block.velocity, block.angularVelocity, &velocities_[slot]);
+}
+
+void SweepSolver::fillSlot(const ImpulseBlock& block, Real h, int slot) {
+  for (ScratchArray<SlotVelocity>* array : {&velocities_, &sums_, &moves_, &pushes_}) {
+    (*array)[slot] = SlotVelocity{};
+  }
+  store(block.velocity, block.angularVelocity, &velocities_[slot]);
+  store(Real(2) * block.velocity, Real(2) * block.angularVelocity, &sums_[slot]);
+  store(h * block.velocity, h * block.angularVelocity, &moves_[slot]);
+}
+
+/// Frames, inertia, arms and impulses of four groups.
+void SweepSolver::fillPack(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock,
+                           int pack) {
+  GroupPack& out = groups_[pack];
+  const IndexRange rows{layout_.firstRow(pack), layout_.firstRow(pack + 1)};
+  out.firstRow = out.firstFrame = rows.begin;
+  out.numRows = rows.end - rows.begin;
+  out.frameStride = 0;
+  out.firstSpin = -1;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const std::int32_t g = layout_.groupsOf(pack)[lane];
+    if (g < 0) continue;
+    const ImpulseGroup& group = problem.groups[g];
+    for (int k = 0; k < group.count; ++k) {
+      const ImpulsePoint& point = problem.points[group.first + k];
+      if (!sharesFrame(point, problem.points[group.first])) out.frameStride = 1;
+      if (point.torsionalFriction > 0 || point.rollingFriction > 0) out.firstSpin = out.firstRow;
+    }
+  }
+  for (int row = rows.begin; row < rows.end; ++row) {
+    RowRecord& record = records_[row];
+    for (int i = 0; i < 3; ++i) record.sum[i] = record.extra[i] = Pack{};
+    record.normalWork = record.frictionWork = record.pushedWork = Pack{};
+    record.change = record.correction = Pack{};
+  }
+  for (int lane = 0; lane < kLanes; ++lane) fillLane(problem, slotOfBlock, pack, lane);
+}
+
+void SweepSolver::fillLane(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock,
+                           int pack, int lane) {
+  static const ImpulseBlock kNoBlock{};
+  static const ImpulsePoint kNoPoint{};
+  GroupPack& out = groups_[pack];
+  const std::int32_t g = layout_.groupsOf(pack)[lane];
+  const ImpulseGroup group = g >= 0 ? problem.groups[g] : ImpulseGroup{};
+  const ImpulseBlock& block1 = g >= 0 ? problem.blocks[group.block1] : kNoBlock;
+  const ImpulseBlock& block2 = g >= 0 ? problem.blocks[group.block2] : kNoBlock;
+  const bool moves1 = block1.inverseMass > 0, moves2 = block2.inverseMass > 0;
+  const Real duration = pointDuration(block1, block2);
+  const Real h = duration / sweeps_.numSubsteps;
+  const int ownSlot = numBodies() + 2 * (kLanes * pack + lane);
+  out.slot1[lane] = moves1 ? slotOfBlock[group.block1] : ownSlot;
+  out.slot2[lane] = moves2 ? slotOfBlock[group.block2] : ownSlot + 1;
+  if (!moves1) fillSlot(block1, h, ownSlot);
+  if (!moves2) fillSlot(block2, h, ownSlot + 1);
+  set(out.inverseInertia1, lane, moves1 ? block1.inverseInertia : Sym3{});
+  set(out.inverseInertia2, lane, moves2 ? block2.inverseInertia : Sym3{});
+  set(&out.inverseH, 0, lane, inverseDuration(h));
+
+  const Real warmScale = sweeps_.isWarm && dt_ > 0 ? h / dt_ : 0;
+  for (int k = 0; k < out.numRows; ++k) {
+    const bool isUsed = k < group.count;
+    const ImpulsePoint& point = isUsed ? problem.points[group.first + k] : kNoPoint;
+    RowPack& row = rows_[out.firstRow + k];
+    RowRecord& record = records_[out.firstRow + k];
+    record.point[lane] = isUsed ? group.first + k : -1;
+    set(&record.gap, 0, lane, commonGap(point, block1, block2, duration, dt_));
+    set(row.r1, lane, point.r1);
+    set(row.r2, lane, point.r2);
+    set(&row.friction, 0, lane, point.friction);
+    set(row.impulse, 0, lane, point.tangentImpulse[0] * warmScale);
+    set(row.impulse, 1, lane, point.tangentImpulse[1] * warmScale);
+    set(row.impulse, 2, lane, point.normalImpulse * warmScale);
+    if (k == 0 || out.frameStride == 1) {
+      FramePack& frame = frames_[out.firstFrame + k];
+      set(frame.tangent1, lane, point.tangent1);
+      set(frame.tangent2, lane, point.tangent2);
+      set(frame.normal, lane, point.normal);
+    }
+    if (out.firstSpin >= 0) {
+      SpinPack& spin = spins_[out.firstSpin + k];
+      set(&spin.torsionalFriction, 0, lane, point.torsionalFriction);
+      set(&spin.rollingFriction, 0, lane, point.rollingFriction);
+      set(spin.impulse, 0, lane, point.rollingImpulse[0] * warmScale);
+      set(spin.impulse, 1, lane, point.rollingImpulse[1] * warmScale);
+      set(spin.impulse, 2, lane, point.torsionalImpulse * warmScale);
+      for (int i = 0; i < 3; ++i) set(spin.sum, i, lane, 0);
+    }
+  }
+}
+
+/// Sums in the order of the rows and of the blocks.
+SweepSolver::Result SweepSolver::summaryOf(int part) const {
+  Result result;
+  for (const IndexRange packs : layout_.packsOfPart(part)) {
+    for (int row = layout_.firstRow(packs.begin); row < layout_.firstRow(packs.end); ++row) {
+      const RowRecord& record = records_[row];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        result.sum += get(&record.normalWork, 0, lane) + get(&record.frictionWork, 0, lane) -
+                      get(&record.pushedWork, 0, lane);
+        if (record.point[lane] >= 0 && get(&record.change, 0, lane) > result.worst) {
+          result.worst = get(&record.change, 0, lane);
+          result.worstPoint = record.point[lane];
+        }
+      }
+    }
+  }
+  const IndexRange blocks = layout_.blocksOfPart(part);
+  for (int i = blocks.begin; i < blocks.end; ++i) result.sum += bodies_[i].offset;
+  return result;
+}
+
+void SweepSolver::writePoints(int pack, ImpulseProblem& problem) const {
+  const GroupPack& group = groups_[pack];
+  for (int k = 0; k < group.numRows; ++k) {
+    const RowRecord& record = records_[group.firstRow + k];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (record.point[lane] < 0) continue;
+      ImpulsePoint& point = problem.points[record.point[lane]];
+      point.tangentImpulse[0] = get(record.sum, 0, lane);
+      point.tangentImpulse[1] = get(record.sum, 1, lane);
+      point.normalImpulse = get(record.sum, 2, lane);
+      point.normalWork = get(&record.normalWork, 0, lane);
+      point.frictionWork = get(&record.frictionWork, 0, lane);
+      point.correctionImpulse = get(&record.correction, 0, lane);
+      if (group.firstSpin < 0) continue;
+      const SpinPack& spin = spins_[group.firstSpin + k];
+      point.rollingImpulse[0] = get(spin.sum, 0, lane);
+      point.rollingImpulse[1] = get(spin.sum, 1, lane);
+      point.torsionalImpulse = get(spin.sum, 2, lane);
+    }
+  }
+}
+
+void SweepSolver::writeBlock(int slot, ImpulseBlock* block) const {
+  const Body& body = bodies_[slot];
+  block->velocity = linear(velocities_[slot]);
+  block->angularVelocity = angular(velocities_[slot]);
+  block->displacement = body.displacement;
+  block->rotation = body.rotation;
+  block->meanDisplacement = body.mean;
+  block->meanRotation = body.meanTurn;
+  block->pushDisplacement = is_corrected_ ? dt_ * linear(pushes_[slot]) : Vec3{};
+  block->pushRotation = is_corrected_ ? dt_ * angular(pushes_[slot]) : Vec3{};
+  block->isTouched = body.isTouched;
+}
+
+}  // namespace tangere::solver
