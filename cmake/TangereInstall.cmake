@@ -41,7 +41,7 @@ target_sources(tangere_package PRIVATE
   $<FILTER:$<TARGET_OBJECTS:tangere_io>,INCLUDE,${mesh_readers}>)
 target_link_libraries(tangere_package INTERFACE Eigen3::Eigen Threads::Threads)
 tangere_add_package(tangere_whole_package tangere tangere
-  solver model dynamics contact integrator sim)
+  solver model dynamics contact integrator sim batch)
 target_sources(tangere_whole_package PRIVATE
   $<FILTER:$<TARGET_OBJECTS:tangere_io>,EXCLUDE,${mesh_readers}>)
 target_link_libraries(tangere_whole_package INTERFACE tangere_package

@@ -106,6 +106,25 @@ struct SimulationOptions {
   int maxImpactsPerStep = 10000;
 };
 
+/// What may differ between environments that share a model: for randomization and fits.
+struct ModelParameters {
+  struct MassScale {
+    std::string body;
+    Real factor = 1;  ///< of mass and inertia
+  };
+  struct Friction {
+    std::string material;
+    Real friction = 0;  ///< combined with others as Material says, pairs that are given stay
+  };
+  struct Gains {
+    std::string actuator;
+    std::array<Real, 3> gain{}, bias{};  ///< as in Actuator
+  };
+  std::vector<MassScale> masses{};
+  std::vector<Friction> frictions{};
+  std::vector<Gains> gains{};
+};
+
 class Model {
  public:
   [[nodiscard]] int numBodies() const;
@@ -155,6 +174,8 @@ class Model {
   [[nodiscard]] const SimulationOptions& options() const;
   /// The same bodies under other options. Throws InvalidInput.
   [[nodiscard]] Model withOptions(const SimulationOptions& options) const;
+  /// The same bodies with other parameters. Throws InvalidInput with near names.
+  [[nodiscard]] Model withParameters(const ModelParameters& parameters) const;
   /// Hash of everything that decides a motion: a checkpoint fits one model alone.
   [[nodiscard]] std::uint64_t hash() const;
 

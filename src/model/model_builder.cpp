@@ -25,6 +25,10 @@ constexpr const char* kDefaultMaterial = "default";
 /// Poses come from files with rounded digits: this far from a rotation is still taken for one.
 constexpr Real kRotationTolerance = 1e-6;
 
+const std::string& nameOf(const model::ModelBody& body) { return body.name; }
+const std::string& nameOf(const model::ModelActuator& actuator) { return actuator.actuator.name; }
+int findMaterial(const std::vector<Material>& materials, const std::string& name,
+                 const std::string& who);
 bool isJointed(const Body& body) { return !body.parent.empty() || !body.joints.empty(); }
 /// A link that only joins others.
 bool isMassless(const MassProperties& mass) { return mass.mass == 0 && mass.inertia == Mat3{}; }
@@ -231,6 +235,49 @@ int indexOfBody(const model::ModelData& data, const std::string& name) {
 
 }  // namespace
 
+Model Model::withParameters(const ModelParameters& parameters) const {
+  auto data = std::make_shared<model::ModelData>(*data_);
+  const auto unknown = [](const char* kind, const std::string& name, const auto& all) {
+    std::vector<std::string> known;
+    for (const auto& one : all) known.push_back(nameOf(one));
+    reject(std::string("no ") + kind + " is called '" + name + "'" + nearNames(name, known));
+  };
+  for (const ModelParameters::MassScale& mass : parameters.masses) {
+    const int index = findBody(mass.body);
+    if (index < 0) unknown("body", mass.body, data->bodies);
+    if (!(mass.factor > 0 && math::isFinite(mass.factor)))
+      reject("body '" + mass.body + "': the factor of the mass must be positive");
+    model::ModelBody& body = data->bodies[index];
+    body.mass.mass *= mass.factor;
+    for (Vec3& column : body.mass.inertia.col) column *= mass.factor;
+    if (body.inverseMass > 0) {
+      body.inverseMass = 1 / body.mass.mass;
+      body.inverseInertia = inverseOf(body.mass.inertia);
+    }
+  }
+  for (const ModelParameters::Friction& friction : parameters.frictions) {
+    const int index = findMaterial(data->materials, friction.material, "");
+    data->materials[index].friction = friction.friction;
+    requireMaterial(data->materials[index]);
+  }
+  const std::size_t n = data->materials.size();
+  for (std::size_t i = 0; i < n * n; ++i) {
+    if (data->isFrictionGiven[i]) continue;
+    data->materialPairs[i].friction =
+        std::sqrt(data->materials[i / n].friction * data->materials[i % n].friction);
+  }
+  for (const ModelParameters::Gains& gains : parameters.gains) {
+    const int index = findActuator(gains.actuator);
+    if (index < 0) unknown("actuator", gains.actuator, data->actuators);
+    Actuator& actuator = data->actuators[index].actuator;
+    actuator.gain = gains.gain;
+    actuator.bias = gains.bias;
+    model::require(actuator);
+  }
+  data->hash = model::hashOf(*data);
+  return Model(std::move(data));
+}
+
 std::vector<Material> ModelBuilder::Impl::sortedMaterials() const {
   std::vector<Material> sorted = materials;
   const auto isDefault = [](const Material& m) { return m.name == kDefaultMaterial; };
@@ -331,6 +378,7 @@ Real combinedDissipation(const Material& a, const Material& b) {
 void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
   const std::size_t n = data.materials.size();
   data.materialPairs.resize(n * n);
+  data.isFrictionGiven.assign(n * n, false);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       const Material& a = data.materials[i];
@@ -351,6 +399,7 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
     const auto j = static_cast<std::size_t>(findMaterial(data.materials, pair.material2, who));
     model::ContactMaterial combined = data.materialPairs[i * n + j];
     combined.friction = pair.friction.value_or(combined.friction);
+    data.isFrictionGiven[i * n + j] = data.isFrictionGiven[j * n + i] = pair.friction.has_value();
     combined.restitution = pair.restitution.value_or(combined.restitution);
     combined.torsionalFriction = pair.torsionalFriction.value_or(combined.torsionalFriction);
     combined.rollingFriction = pair.rollingFriction.value_or(combined.rollingFriction);

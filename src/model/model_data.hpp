@@ -100,6 +100,7 @@ struct Tree {
   int firstDof = 0, numDofs = 0;  ///< into ModelData::dofs
   /// One free body with nothing at its joint: it needs no tree to be moved.
   bool isFreeBody = false;
+  bool hasBall = false;  ///< some joint is Ball or Free: its bodies may spin like tops
 };
 
 /// A joint as the user gave it, and where its parts are.
@@ -175,6 +176,7 @@ struct ModelData {
 
   std::vector<Material> materials;
   std::vector<ContactMaterial> materialPairs;       ///< materials.size() squared
+  std::vector<bool> isFrictionGiven;                ///< of each pair: not by the rule
   std::vector<std::pair<int, int>> excludedBodies;  ///< sorted, first < second
   std::vector<ModelShapePair> shapePairs;           ///< sorted, shape1 < shape2
   SimulationOptions options{};

@@ -203,8 +203,7 @@ void keepAwake(ModelData& data) {
     }
   }
   for (const ModelActuator& actuator : data.actuators) {
-    if (actuator.actuator.target == Actuator::Target::Site)
-      keep(data.sites[actuator.target].body);
+    if (actuator.actuator.target == Actuator::Target::Site) keep(data.sites[actuator.target].body);
     if (actuator.actuator.target == Actuator::Target::Joint)
       keep(data.joints[actuator.target].body);
   }

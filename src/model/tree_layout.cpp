@@ -197,6 +197,11 @@ void createTrees(const Family& family, ModelData& data) {
     for (int l = made.firstLink; l < made.firstLink + made.numLinks; ++l) {
       ModelBody& moved = data.bodies[data.links[l].body];
       moved.isJointed = moved.neverSleeps = !made.isFreeBody;
+      const TreeLink& link = data.links[l];
+      for (int j = link.firstJoint; j < link.firstJoint + link.numJoints; ++j) {
+        const JointType type = data.treeJoints[j].type;
+        made.hasBall = made.hasBall || type == JointType::Ball || type == JointType::Free;
+      }
     }
   }
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tangere/batch.hpp>
+#include <tangere/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tangere {
+namespace {
+
+/// A driven pendulum that hits a loose box on the ground.
+Model swing() {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.solver = SolverType::Sap;
+  builder.setOptions(options);
+  Body ground;
+  ground.name = "ground";
+  ground.type = BodyType::Fixed;
+  ground.shapes = {{.shape = std::make_shared<Plane>()}};
+  builder.addBody(ground);
+  Body arm;
+  arm.name = "arm";
+  arm.joints = {{.name = "h", .type = JointType::Revolute, .axis = {0, 1, 0}}};
+  arm.pose.translation = {0, 0, 0.6};
+  BodyShape bar{.shape = std::make_shared<Box>(Vec3{0.03, 0.03, 0.25})};
+  bar.pose.translation = {0, 0, -0.25};
+  arm.shapes = {bar};
+  builder.addBody(arm);
+  Body box;
+  box.name = "box";
+  box.shapes = {{.shape = std::make_shared<Box>(Vec3{0.1, 0.1, 0.1})}};
+  box.pose.translation = {-0.3, 0, 0.1};
+  builder.addBody(box);
+  builder.addActuator(Actuator::motor("m", "h"));
+  return builder.build();
+}
+
+std::vector<Real> controlsOf(int env, int steps) {
+  std::vector<Real> out;
+  for (int k = 0; k < steps; ++k) out.push_back(0.1 * env + (k % 50 < 25 ? 2 : -1));
+  return out;
+}
+
+TEST(Batch, AnEnvironmentIsTheSameAloneAndAmongManyForAnyNumberOfThreads) {
+  const Model model = swing();
+  constexpr int kEnvs = 16, kSteps = 300;
+  std::vector<Real> controls;
+  for (int env = 0; env < kEnvs; ++env) {
+    const std::vector<Real> one = controlsOf(env, kSteps);
+    controls.insert(controls.end(), one.begin(), one.end());
+  }
+  std::vector<std::uint64_t> alone;
+  for (int env = 0; env < kEnvs; ++env) {
+    Simulator sim(model);
+    for (const Real u : controlsOf(env, kSteps)) {
+      sim.setControl(0, u);
+      sim.step();
+    }
+    alone.push_back(sim.state().hash());
+  }
+  for (const int threads : {1, 2, 3, 8}) {
+    BatchedSimulator batch(model, kEnvs, threads);
+    std::vector<Real> q(static_cast<std::size_t>(kEnvs * kSteps * model.numPositions()));
+    batch.rollout(kSteps, controls, q);
+    for (int env = 0; env < kEnvs; ++env)
+      EXPECT_EQ(batch.environment(env).state().hash(), alone[env]) << env << " " << threads;
+    const State& last = batch.environment(kEnvs - 1).state();
+    EXPECT_EQ(q.back(), last.q.back());
+  }
+  EXPECT_NE(alone[0], alone[1]);
+}
+
+TEST(Batch, ResetTakesOnlyWhatTheMaskNames) {
+  const Model model = swing();
+  BatchedSimulator batch(model, 3, 2);
+  batch.step(20);
+  batch.reset(std::vector<std::uint8_t>{0, 1, 0});
+  EXPECT_EQ(batch.environment(0).state().step, 20u);
+  EXPECT_EQ(batch.environment(1).state().hash(), State(model).hash());
+  EXPECT_EQ(batch.environment(2).state().step, 20u);
+}
+
+TEST(Batch, ParametersBelongToOneEnvironment) {
+  const Model model = swing();
+  BatchedSimulator batch(model, 2);
+  batch.setParameters(1, {.masses = {{"arm", 2}}});
+  for (int i = 0; i < 2; ++i) batch.environment(i).setControl(0, 5);
+  batch.step(1);
+  // At the start the arm hangs straight down: its acceleration is torque over inertia.
+  EXPECT_NEAR(batch.environment(0).state().v[0], 2 * batch.environment(1).state().v[0], 1e-12);
+  EXPECT_THROW(batch.setParameters(0, {.masses = {{"arn", 2}}}), InvalidInput);
+  EXPECT_THROW(batch.setParameters(0, {.masses = {{"arm", 0}}}), InvalidInput);
+}
+
+TEST(Batch, OneThatBlowsUpStopsAndTheOthersGoOn) {
+  const Model model = swing();
+  BatchedSimulator batch(model, 3, 2);
+  std::vector<Real> v = batch.environment(1).state().v;
+  v[0] = 1e200;
+  batch.environment(1).setVelocities(v);
+  batch.step(10);
+  EXPECT_FALSE(batch.isRunning(1));
+  EXPECT_EQ(batch.numRunning(), 2);
+  EXPECT_EQ(batch.environment(0).state().step, 10u);
+  batch.reset();
+  EXPECT_EQ(batch.numRunning(), 3);
+}
+
+TEST(Batch, SizesAreChecked) {
+  const Model model = swing();
+  EXPECT_THROW(BatchedSimulator(model, 0), InvalidInput);
+  BatchedSimulator batch(model, 2);
+  EXPECT_THROW(batch.rollout(3, std::vector<Real>(5)), InvalidInput);
+  EXPECT_THROW(batch.reset(std::vector<std::uint8_t>{1}), InvalidInput);
+  EXPECT_THROW((void)batch.environment(2), InvalidInput);
+}
+
+}  // namespace
+}  // namespace tangere
