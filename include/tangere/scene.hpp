@@ -63,9 +63,6 @@ class SceneError : public InvalidInput {
   std::size_t num_errors_;
 };
 
-/// Which solver a scene asks for.
-enum class SolverType : std::uint8_t { Impulse, Sap, Event };
-
 /// What a loader accepts. Checked before memory is taken.
 struct SceneLimits {
   std::size_t maxBytes = std::size_t{64} << 20;
@@ -74,22 +71,30 @@ struct SceneLimits {
   int maxMeshFiles = 256;
   /// For each mesh file; maxTriangles also for all meshes of the scene together.
   MeshReadLimits mesh{};
+  /// Robot files: folders besides that of the file from which meshes and included files may come,
+  /// and where package:// names are looked for.
+  std::vector<std::filesystem::path> assetRoots{};
 };
 
 struct Scene {
   Model model;
-  SolverType solver = SolverType::Impulse;
   ImportReport report{};
   std::string name{};  ///< of the file, without folder and extension
 };
 
-/// Reads a scene file; what it is, its content tells. Mesh files are looked for in the folder of
-/// the scene and below it, and nowhere else. Throws SceneError.
+/// Reads a scene file: the native scene, MJCF, URDF or SDFormat; what it is, its content tells.
+/// Mesh and included files are looked for in the folder of the scene and below it, and nowhere else
+/// but in limits.assetRoots. Throws SceneError.
 [[nodiscard]] Scene loadScene(const std::filesystem::path& path, const SceneLimits& limits = {});
 
 /// The native scene. `name` is how messages call the text.
 [[nodiscard]] Scene readSceneToml(std::string_view text, const std::filesystem::path& folder,
                                   std::string_view name = "scene.toml",
                                   const SceneLimits& limits = {});
+
+/// A robot file (MJCF, URDF or SDFormat, told by its root element) as a scene under the SAP solver.
+[[nodiscard]] Scene readSceneXml(std::string_view text, const std::filesystem::path& folder,
+                                 std::string_view name = "scene.xml",
+                                 const SceneLimits& limits = {});
 
 }  // namespace tangere

@@ -2,6 +2,7 @@
 #include "io/import_notes.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace tangere {
@@ -43,10 +44,6 @@ std::string listed(const std::vector<ImportNote>& errors, std::size_t numErrors)
   return text;
 }
 
-bool isBefore(const ImportNote& a, const ImportNote& b) {
-  return std::tie(a.line, a.column) < std::tie(b.line, b.column);
-}
-
 }  // namespace
 
 SceneError::SceneError(Cause cause, std::vector<ImportNote> errors, std::size_t numErrors)
@@ -58,22 +55,30 @@ SceneError::SceneError(Cause cause, std::vector<ImportNote> errors, std::size_t 
 namespace io {
 
 void ImportNotes::add(ImportNote::Kind kind, Place place, const std::string& message) {
+  addIn(file_, kind, place, message);
+}
+
+void ImportNotes::addIn(const std::string& file, ImportNote::Kind kind, Place place,
+                        const std::string& message) {
   const bool isError = kind == ImportNote::Kind::Error;
   ++(isError ? num_errors_ : num_notes_);
   std::vector<ImportNote>& list = isError ? errors_ : notes_;
   if (list.size() >= kMaxNotes) return;
-  list.push_back({kind, file_, place.line, place.column, message});
+  list.push_back({kind, file, place.line, place.column, message});
 }
 
 void ImportNotes::limit(Place place, const std::string& message) {
+  limitIn(file_, place, message);
+}
+
+void ImportNotes::limitIn(const std::string& file, Place place, const std::string& message) {
   ++num_limits_;
-  error(place, message);
+  addIn(file, ImportNote::Kind::Error, place, message);
 }
 
 void ImportNotes::throwIfErrors() const {
   if (!hasErrors()) return;
-  std::vector<ImportNote> errors = errors_;
-  std::stable_sort(errors.begin(), errors.end(), isBefore);
+  std::vector<ImportNote> errors = inOrder(errors_);
   if (errors.size() > kMaxErrorsListed) errors.resize(kMaxErrorsListed);
   throw SceneError(
       num_limits_ == num_errors_ ? SceneError::Cause::Limit : SceneError::Cause::Content,
@@ -81,13 +86,22 @@ void ImportNotes::throwIfErrors() const {
 }
 
 ImportReport ImportNotes::report() const {
-  ImportReport out{notes_};
-  std::stable_sort(out.notes.begin(), out.notes.end(), isBefore);
+  ImportReport out{inOrder(notes_)};
   if (num_notes_ > notes_.size()) {
     out.notes.push_back({ImportNote::Kind::Warning, file_, 0, 0,
                          std::to_string(num_notes_ - notes_.size()) + " more notes"});
   }
   return out;
+}
+
+std::vector<ImportNote> ImportNotes::inOrder(std::vector<ImportNote> list) const {
+  std::map<std::string, int> rank{{file_, 0}};
+  for (const ImportNote& note : list) rank.emplace(note.file, static_cast<int>(rank.size()));
+  std::stable_sort(list.begin(), list.end(), [&](const ImportNote& a, const ImportNote& b) {
+    const int rankA = rank.at(a.file), rankB = rank.at(b.file);
+    return std::tie(rankA, a.line, a.column) < std::tie(rankB, b.line, b.column);
+  });
+  return list;
 }
 
 }  // namespace io

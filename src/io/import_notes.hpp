@@ -27,17 +27,24 @@ class ImportNotes {
   }
   /// An error of size alone.
   void limit(Place place, const std::string& message);
+  /// The same for a place in a file that was included.
+  void addIn(const std::string& file, ImportNote::Kind kind, Place place,
+             const std::string& message);
+  void limitIn(const std::string& file, Place place, const std::string& message);
 
   [[nodiscard]] bool hasErrors() const { return num_errors_ > 0; }
   [[nodiscard]] std::size_t numErrors() const { return num_errors_; }
   /// Throws SceneError when there are errors.
   void throwIfErrors() const;
-  /// All notes, in the order of the file.
+  /// All notes, in the order of the file; those of included files after it, file by file.
   [[nodiscard]] ImportReport report() const;
 
  private:
   static constexpr std::size_t kMaxNotes = 1000;
   static constexpr std::size_t kMaxErrorsListed = 20;
+
+  /// By file in order of their first note (the main one first), then by place.
+  [[nodiscard]] std::vector<ImportNote> inOrder(std::vector<ImportNote> list) const;
 
   std::string file_;
   std::vector<ImportNote> notes_;

@@ -58,7 +58,7 @@ inline constexpr Field<StepReport, Real> kReportReals[] = {
 };
 inline constexpr const char* kStatusMeaning =
     "bits: 1 SolverNotConverged, 2 StateNotFinite, 4 EnergyInjected, 8 QueryNotConverged, "
-    "16 ImpactsCut";
+    "16 ImpactsCut, 32 HandlerRefused";
 
 inline constexpr Field<EnergyLedger, Real> kLedgerReals[] = {
     {"kinetic", &EnergyLedger::kinetic, "J", "at the end of the step"},
@@ -68,6 +68,7 @@ inline constexpr Field<EnergyLedger, Real> kLedgerReals[] = {
     {"contact_normal", &EnergyLedger::contactNormal, "J", "work of normal impulses"},
     {"contact_friction", &EnergyLedger::contactFriction, "J", "work of friction"},
     {"kinematic", &EnergyLedger::kinematic, "J", "work of kinematic bodies"},
+    {"constraint", &EnergyLedger::constraint, "J", "work of joint limits and equalities"},
     {"correction", &EnergyLedger::correction, "J", "given by moving bodies out of each other"},
     {"integration", &EnergyLedger::integration, "J", "of the step along the new velocity"},
     {"gyroscopic", &EnergyLedger::gyroscopic, "J", "of turning the inertia"},

@@ -541,6 +541,7 @@ void SceneBodies::warnAboutSizes(const Vec3& gravity, Place gravityPlace) {
 }
 
 void SceneBodies::summarize() {
+  if (num_bodies_ == 0) return;  // robot files speak for themselves
   notes_.add(ImportNote::Kind::Read, {},
              std::to_string(num_bodies_) + (num_bodies_ == 1 ? " body (" : " bodies (") +
                  std::to_string(num_dynamic_) + " dynamic, " + std::to_string(num_fixed_) +

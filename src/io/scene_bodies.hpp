@@ -35,9 +35,14 @@ class SceneBodies {
 
   /// Where each body was defined, copies included.
   [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
+  /// A body that something else has added.
+  void addPlace(const std::string& body, Place place) { places_.emplace(body, place); }
+  /// position and quaternion, rpy or axis_angle of a table.
+  [[nodiscard]] Transform readPose(TableReader& table);
   /// Warnings about the scene as a whole: units that look like millimetres, masses that differ by
   /// more than a solver can balance.
   void warnAboutSizes(const Vec3& gravity, Place gravityPlace);
+  /// Says how many bodies there are, if any.
   void summarize();
 
  private:
@@ -54,7 +59,6 @@ class SceneBodies {
   [[nodiscard]] std::shared_ptr<const Shape> readHeightField(TableReader& table,
                                                              const Value& value);
   [[nodiscard]] std::optional<std::string> readMaterial(TableReader& table);
-  [[nodiscard]] Transform readPose(TableReader& table);
   [[nodiscard]] std::optional<MassProperties> readMass(TableReader& table, const Body& body);
   [[nodiscard]] std::optional<MassProperties> massOfShapes(TableReader& table, const Body& body);
   /// With `isValid` false only the names are taken note of.

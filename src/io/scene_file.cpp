@@ -15,22 +15,19 @@ namespace {
   throw SceneError(cause, {{ImportNote::Kind::Error, name, 0, 0, message}}, 1);
 }
 
-/// What a text that is no native scene looks like; empty for one that may be.
+/// What a text that is no scene looks like; empty for one that may be.
 std::string foreignFormat(std::string_view text) {
   if (text.substr(0, 4) == "glTF") return "a binary glTF mesh";
+  if (text.substr(0, 2) == "PK") return "an archive; unpack it and load the model inside";
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && text[begin] == '{' ? "JSON" : "";
+}
+
+/// A robot file begins with an element, a comment or a declaration.
+bool isXml(std::string_view text) {
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return "";
-  text.remove_prefix(begin);
-  if (text[0] == '{') return "JSON";
-  if (text[0] != '<') return "";
-  const auto has = [&](std::string_view element) {
-    return text.substr(0, 65'536).find(element) != std::string_view::npos;
-  };
-  if (has("<mujoco")) return "MJCF";
-  if (has("<robot")) return "URDF";
-  if (has("<sdf")) return "SDFormat";
-  return "XML";
+  return begin != std::string_view::npos && text[begin] == '<';
 }
 
 }  // namespace
@@ -48,10 +45,9 @@ Scene loadScene(const std::filesystem::path& path, const SceneLimits& limits) {
   }
   if (const std::string format = foreignFormat(text); !format.empty()) {
     refuse(SceneError::Cause::Content, name,
-           "found " + format +
-               ", which is not available yet as a scene in this version; expected the native "
-               "scene in TOML");
+           "found " + format + ", expected a native scene in TOML, MJCF, URDF or SDFormat");
   }
+  if (isXml(text)) return readSceneXml(text, path.parent_path(), name, limits);
   return readSceneToml(text, path.parent_path(), name, limits);
 }
 

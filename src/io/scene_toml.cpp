@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The native scene: [simulation], [material.NAME], [[pair]], [[body]], [[exclude]].
+// The native scene: [simulation], [material.NAME], [[pair]], [[body]], [[model]], [[exclude]].
 // docs/scene_file.md lists every key.
 #include <tangere/error.hpp>
 #include <tangere/scene.hpp>
 
 #include "io/import_notes.hpp"
 #include "io/scene_bodies.hpp"
+#include "io/scene_models.hpp"
 #include "io/table_reader.hpp"
 #include "io/text.hpp"
 #include "io/toml_document.hpp"
@@ -38,6 +39,9 @@ constexpr NumberRule kDuration{0, kLargest, "a duration of 0 or more [s]"};
 constexpr NumberRule kDensity{0, 1e12, "a density above 0 and at most 1e12 [kg/m^3]", true};
 constexpr NumberRule kFriction{0, 1000, "a friction coefficient from 0 to 1000"};
 constexpr NumberRule kRestitution{0, 1, "a coefficient of restitution from 0 to 1"};
+constexpr NumberRule kStiffness{0, 1e150, "a stiffness above 0 [N/m]", true};
+constexpr NumberRule kTime{0, 1e6, "a time of 0 or more [s]"};
+constexpr NumberRule kDissipation{0, 1e6, "a dissipation of 0 or more [s/m]"};
 constexpr NumberRule kArm{0, 1e6, "a length from 0 to 1e6 [m]"};
 
 class SceneReader {
@@ -53,6 +57,7 @@ class SceneReader {
   void readDocument(const Value& document);
   void readSimulation(const Value& value);
   void readImpulse(const Value& value);
+  void readSap(const Value& value);
   void readCache(const Value& value);
   void readSleep(const Value& value);
   void readMaterials(const Value& value);
@@ -68,7 +73,6 @@ class SceneReader {
   ModelBuilder builder_;
   SimulationOptions options_;
   Place gravity_place_{};
-  SolverType solver_ = SolverType::Impulse;
   std::map<std::string, Material> materials_{{"default", Material{.name = "default"}}};
 };
 
@@ -84,8 +88,7 @@ Scene SceneReader::read() {
   readDocument(document);
   document = {};  // a model of a million bodies needs the memory
   try {
-    return {builder_.build(), solver_, notes_.report(),
-            std::filesystem::path(name_).stem().string()};
+    return {builder_.build(), notes_.report(), std::filesystem::path(name_).stem().string()};
   } catch (const InvalidInput& error) {
     notes_.error({}, error.what());
   }
@@ -96,17 +99,24 @@ Scene SceneReader::read() {
 /// Everything that is in the document, into the builder. Throws SceneError.
 void SceneReader::readDocument(const Value& document) {
   TableReader root(notes_, document, "");
+  // Robots need the SAP solver; a scene with one need not say so.
+  if (root.has("model")) {
+    options_.solver = SolverType::Sap;
+    builder_.setOptions(options_);
+  }
   if (const Value* simulation = root.find("simulation")) readSimulation(*simulation);
   if (const Value* materials = root.find("material")) readMaterials(*materials);
   if (const Value* pairs = root.find("pair")) readPairs(*pairs);
   io::SceneBodies bodies(materials_, folder_, limits_, notes_, builder_);
   if (const Value* list = root.find("body")) bodies.read(*list);
+  if (const Value* models = root.find("model")) {
+    io::SceneModels(materials_, folder_, limits_, notes_, builder_, bodies).read(*models);
+  }
   if (const Value* excluded = root.find("exclude")) readExcluded(*excluded, bodies.places());
-  root.refuseForNow("model");
   root.refuseForNow("soft");
   root.finish();
   if (!notes_.hasErrors() && bodies.places().empty())
-    notes_.error({}, "no scene: found no body, expected at least one [[body]]");
+    notes_.error({}, "no scene: found no body, expected at least one [[body]] or [[model]]");
   notes_.throwIfErrors();
   bodies.warnAboutSizes(options_.gravity, gravity_place_);
   bodies.summarize();
@@ -144,17 +154,22 @@ void SceneReader::readSimulation(const Value& value) {
                    "simulation: dt of more than 0.1 s is too long for contacts");
   options_.gravity = table.vec3("gravity", kGravity).value_or(options_.gravity);
   gravity_place_ = table.placeOf("gravity");
-  if (const auto word = table.word("solver", {"impulse", "sap", "event"}); word && *word > 0) {
-    table.error(table.placeOf("solver"), "solver " + describe(*table.find("solver")) +
-                                             " is not available yet in this version; use "
-                                             "\"impulse\"");
+  if (const auto word = table.word("solver", {"impulse", "sap", "event"})) {
+    options_.solver = static_cast<SolverType>(*word);
+    if (options_.solver == SolverType::Event)
+      table.error(table.placeOf("solver"), "solver " + describe(*table.find("solver")) +
+                                               " is not available yet in this version; use "
+                                               "\"impulse\" or \"sap\"");
   }
+  constexpr NumberRule kAccuracy{0, 1, "a number from 0 to 1 [m, rad]"};
+  options_.accuracy = table.number("accuracy", kAccuracy).value_or(options_.accuracy);
   options_.restitutionThreshold =
       table.number("restitution_threshold", kSpeed).value_or(options_.restitutionThreshold);
   options_.maxImpactsPerStep =
       static_cast<int>(table.integer("max_impacts_per_step", 0, 100'000'000, "an integer")
                            .value_or(options_.maxImpactsPerStep));
   if (const Value* impulse = table.find("impulse")) readImpulse(*impulse);
+  if (const Value* sap = table.find("sap")) readSap(*sap);
   if (const Value* cache = table.find("cache")) readCache(*cache);
   if (const Value* sleep = table.find("sleep")) readSleep(*sleep);
   table.finish();
@@ -188,6 +203,39 @@ void SceneReader::readImpulse(const Value& value) {
   out.slop = table.number("slop", kDistance).value_or(out.slop);
   out.maxCorrectionSpeed =
       table.number("max_correction_speed", kPositiveSpeed).value_or(out.maxCorrectionSpeed);
+  table.finish();
+}
+
+void SceneReader::readSap(const Value& value) {
+  TableReader table(notes_, value, "simulation.sap");
+  SapOptions& out = options_.sap;
+  const auto integer = [&](const char* key, int fallback) {
+    return static_cast<int>(table.integer(key, 1, 1'000'000, "an integer").value_or(fallback));
+  };
+  const auto number = [&](const char* key, const NumberRule& rule, Real fallback) {
+    return table.number(key, rule).value_or(fallback);
+  };
+  constexpr NumberRule kPart{0, 1, "a number above 0 and at most 1", true};
+  constexpr NumberRule kFactor{0, 1e6, "a number above 0 and at most 1e6", true};
+  constexpr NumberRule kSoftness{0, kLargest, "an impulse of 0 or more [N s]"};
+  out.maxIterations = integer("max_iterations", out.maxIterations);
+  out.absoluteTolerance = number("absolute_tolerance", kPart, out.absoluteTolerance);
+  out.relativeTolerance = number("relative_tolerance", kPart, out.relativeTolerance);
+  out.maxLineSearchEvaluations =
+      integer("max_line_search_evaluations", out.maxLineSearchEvaluations);
+  out.lineSearchTolerance = number("line_search_tolerance", kPart, out.lineSearchTolerance);
+  out.maxStep = number("max_step", kFactor, out.maxStep);
+  out.nearRigid = number("near_rigid", kFactor, out.nearRigid);
+  out.nearRigidBilateral = number("near_rigid_bilateral", kFactor, out.nearRigidBilateral);
+  out.frictionRegularization =
+      number("friction_regularization", kFactor, out.frictionRegularization);
+  out.frictionSoftness = number("friction_softness", kSoftness, out.frictionSoftness);
+  if (const auto word = table.word("guess", {"velocity", "impulse", "best"}))
+    out.guess = static_cast<SapGuess>(*word);
+  if (const auto word = table.word("linear_solver", {"auto", "cholesky", "conjugate_gradients"}))
+    out.linearSolver = static_cast<SapLinearSolver>(*word);
+  out.maxPcgIterations = integer("max_pcg_iterations", out.maxPcgIterations);
+  out.pcgTolerance = number("pcg_tolerance", kPart, out.pcgTolerance);
   table.finish();
 }
 
@@ -254,7 +302,10 @@ void SceneReader::readMaterial(const std::string& name, const Value& value) {
       law.error(law.placeOf("model"), "model " + describe(*law.find("model")) +
                                           " is not available yet in this version; use \"point\"");
     }
-    for (const char* key : {"modulus", "dissipation", "stiffness"}) law.refuseForNow(key);
+    out.stiffness = law.number("stiffness", kStiffness).value_or(out.stiffness);
+    out.relaxationTime = law.number("relaxation_time", kTime).value_or(out.relaxationTime);
+    out.dissipation = law.number("dissipation", kDissipation).value_or(out.dissipation);
+    law.refuseForNow("modulus");
     law.finish();
   }
   table.finish();
@@ -288,6 +339,9 @@ void SceneReader::readPairs(const Value& value) {
     out.restitution = table.number("restitution", kRestitution);
     out.torsionalFriction = table.number("torsional_friction", kArm);
     out.rollingFriction = table.number("rolling_friction", kArm);
+    out.stiffness = table.number("stiffness", kStiffness);
+    out.relaxationTime = table.number("relaxation_time", kTime);
+    out.dissipation = table.number("dissipation", kDissipation);
     table.finish();
     if (!table.has("materials"))
       table.error(item.place, "materials is missing, expected the names of two materials");

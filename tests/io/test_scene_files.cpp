@@ -67,6 +67,23 @@ TEST_F(SceneFile, ThatCannotBeReadIsAFaultOfTheFile) {
             SceneError::Cause::Limit);
 }
 
+TEST_F(SceneFile, IsARobotFileWhereItsRootElementSaysSoWhateverItIsCalled) {
+  const std::string body = "<body name='b'><freejoint/><geom size='1'/></body>";
+  EXPECT_EQ(loadScene(write("a.toml", "<mujoco><worldbody>" + body + "</worldbody></mujoco>"))
+                .model.bodyName(0),
+            "b");
+  EXPECT_EQ(loadScene(write("a.toml",
+                            "<?xml version='1.0'?>\n<robot name='r'><link name='l'/>"
+                            "</robot>"))
+                .model.bodyName(0),
+            "l");
+  EXPECT_EQ(loadScene(write("a.toml",
+                            "\xef\xbb\xbf\n <sdf version='1.9'><model name='m'>"
+                            "<link name='k'/></model></sdf>"))
+                .model.bodyName(0),
+            "k");
+}
+
 TEST_F(SceneFile, OfAnotherFormatIsRefusedByNameWhateverItIsCalled) {
   const auto message = [&](const std::string& content) {
     try {
@@ -76,10 +93,8 @@ TEST_F(SceneFile, OfAnotherFormatIsRefusedByNameWhateverItIsCalled) {
     }
     return std::string("accepted");
   };
-  EXPECT_HAS(message("<mujoco/>"), "found MJCF, which is not available yet");
-  EXPECT_HAS(message("<?xml version='1.0'?>\n<robot name='r'/>"), "found URDF");
-  EXPECT_HAS(message("\xef\xbb\xbf\n <sdf version='1.9'/>"), "found SDFormat");
-  EXPECT_HAS(message("<html>"), "found XML");
+  EXPECT_HAS(message("<html/>"),
+             "1:1: found the element 'html', expected <mujoco> (MJCF), <robot>");
   EXPECT_HAS(message("{\"body\": []}"), "found JSON");
   EXPECT_HAS(message("glTF\x02"), "found a binary glTF mesh");
   EXPECT_HAS(message(""), "no scene");

@@ -77,7 +77,7 @@ angular_speed = 0.02
 duration = 0.25
 )" + kBall);
   const SimulationOptions& o = scene.model.options();
-  EXPECT_EQ(scene.solver, SolverType::Impulse);
+  EXPECT_EQ(scene.model.options().solver, SolverType::Impulse);
   EXPECT_EQ(scene.name, "s");
   EXPECT_EQ(o.dt, 0.005);
   EXPECT_EQ(o.gravity, (Vec3{0, 1, -2}));
@@ -123,7 +123,8 @@ TEST(SceneToml, EveryOptionHasAKey) {
   EXPECT_EQ(sizeof(ImpulseOptions), 72u);
   EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
   EXPECT_EQ(sizeof(SleepOptions), 32u);
-  EXPECT_EQ(sizeof(SimulationOptions), 216u);
+  EXPECT_EQ(sizeof(SapOptions), 96u);
+  EXPECT_EQ(sizeof(SimulationOptions), 328u);
 }
 
 TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
@@ -449,12 +450,60 @@ TEST(SceneToml, DeepNestingIsRefusedWithoutExhaustingTheStack) {
   EXPECT_HAS(errorOf("x = '''\n" + repeated(".", 1000) + "'''\n" + kBall), "unknown key 'x'");
 }
 
+TEST(SceneToml, TheSapSolverAndEveryOneOfItsOptionsMayBeAskedFor) {
+  const SimulationOptions o = read(R"([simulation]
+solver = "sap"
+accuracy = 1e-4
+[simulation.sap]
+max_iterations = 7
+absolute_tolerance = 1e-12
+relative_tolerance = 1e-5
+max_line_search_evaluations = 8
+line_search_tolerance = 1e-4
+max_step = 1.25
+near_rigid = 0.75
+near_rigid_bilateral = 0.25
+friction_regularization = 0.01
+friction_softness = 1e-9
+guess = "best"
+linear_solver = "conjugate_gradients"
+max_pcg_iterations = 9
+pcg_tolerance = 1e-7
+)" + kBall)
+                                  .model.options();
+  EXPECT_EQ(o.solver, SolverType::Sap);
+  EXPECT_EQ(o.accuracy, 1e-4);
+  EXPECT_EQ(o.sap.maxIterations, 7);
+  EXPECT_EQ(o.sap.absoluteTolerance, 1e-12);
+  EXPECT_EQ(o.sap.relativeTolerance, 1e-5);
+  EXPECT_EQ(o.sap.maxLineSearchEvaluations, 8);
+  EXPECT_EQ(o.sap.lineSearchTolerance, 1e-4);
+  EXPECT_EQ(o.sap.maxStep, 1.25);
+  EXPECT_EQ(o.sap.nearRigid, 0.75);
+  EXPECT_EQ(o.sap.nearRigidBilateral, 0.25);
+  EXPECT_EQ(o.sap.frictionRegularization, 0.01);
+  EXPECT_EQ(o.sap.frictionSoftness, 1e-9);
+  EXPECT_EQ(o.sap.guess, SapGuess::Best);
+  EXPECT_EQ(o.sap.linearSolver, SapLinearSolver::ConjugateGradients);
+  EXPECT_EQ(o.sap.maxPcgIterations, 9);
+  EXPECT_EQ(o.sap.pcgTolerance, 1e-7);
+  EXPECT_HAS(errorOf(simulationWith("sap.near_rigid = 0")), "found 0, expected a number above 0");
+}
+
+TEST(SceneToml, CompliantContactsAreOfAMaterial) {
+  for (const std::string key : {"stiffness = 1e5", "relaxation_time = 0.1", "dissipation = 2"}) {
+    EXPECT_NE(hashOf(materialWith("contact = { model = \"point\", " + key + " }")),
+              hashOf(materialWith("contact = { model = \"point\" }")))
+        << key;
+  }
+  EXPECT_HAS(errorOf(materialWith("contact = { model = \"point\", stiffness = 0 }")),
+             "expected a stiffness above 0 [N/m]");
+}
+
 TEST(SceneToml, WhatThisVersionCannotSimulateIsRefusedAndNotIgnored) {
   const std::string later = "not available yet in this version";
-  EXPECT_HAS(errorOf(simulationWith("solver = \"sap\"")), later);
   EXPECT_HAS(errorOf(simulationWith("solver = \"event\"")), later);
   EXPECT_HAS(errorOf(kBall + "[[soft]]\nname = \"s\"\n"), later);
-  EXPECT_HAS(errorOf(kBall + "[[model]]\nfile = \"arm.urdf\"\n"), later);
   EXPECT_HAS(errorOf(materialWith("contact = { model = \"hydroelastic\" }")), later);
   EXPECT_HAS(errorOf(materialWith("contact = { model = \"hertz\" }")), later);
   EXPECT_HAS(errorOf(materialWith("contact = { model = \"point\", modulus = 1e6 }")), later);

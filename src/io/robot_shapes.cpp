@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/robot_shapes.hpp"
+
+#include <tangere/error.hpp>
+
+#include "io/robot_tree.hpp"
+#include "io/text.hpp"
+#include "io/xml_reader.hpp"
+#include "math/quat.hpp"
+
+#include <optional>
+
+namespace tangere::io {
+
+namespace {
+
+constexpr std::size_t kMaxMaterials = 900;  // every pair of them has an entry in the model
+
+bool endsInDae(const std::string& file) {
+  if (file.size() < 4) return false;
+  std::string end = file.substr(file.size() - 4);
+  for (char& c : end) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return end == ".dae";
+}
+
+}  // namespace
+
+Mat3 rotationFromRpy(const Vec3& rpy) {
+  const Quat roll = math::quatFromAxisAngle(Vec3{1, 0, 0}, rpy.x);
+  const Quat pitch = math::quatFromAxisAngle(Vec3{0, 1, 0}, rpy.y);
+  const Quat yaw = math::quatFromAxisAngle(Vec3{0, 0, 1}, rpy.z);
+  return rotationMatrix(yaw * (pitch * roll));
+}
+
+std::shared_ptr<const Shape> RobotShapes::hull(const std::string& file, const Vec3& scale,
+                                               const XmlElement& element, Place place,
+                                               const std::filesystem::path& base) {
+  try {
+    if (endsInDae(file)) {
+      throw InvalidInput("found the mesh " + io::quoted(file) +
+                         " in COLLADA, expected .obj, .stl or .glb: export it as one of these");
+    }
+    const std::filesystem::path path = import_.files.resolve(file, base);
+    const MeshKey key{path.string(), scale.x, scale.y, scale.z};
+    if (const auto found = hulls_.find(key); found != hulls_.end()) return found->second;
+    const ModelFiles::MeshFile& read = import_.files.readMesh(path, file);
+    for (const std::string& what : read.ignored) {
+      say(import_.notes, ImportNote::Kind::Ignored, element, place,
+          "mesh " + io::quoted(file) + ": " + what);
+    }
+    TriangleMesh mesh = read.mesh;
+    for (Vec3& v : mesh.vertices) v = {v.x * scale.x, v.y * scale.y, v.z * scale.z};
+    std::shared_ptr<const Shape> out = hullOf(mesh, file, element, place, import_.notes);
+    hulls_.emplace(key, out);
+    return out;
+  } catch (const LimitExceeded& error) {
+    import_.notes.limitIn(*element.file, place, error.what());
+  } catch (const InvalidInput& error) {
+    say(import_.notes, ImportNote::Kind::Error, element, place, error.what());
+  }
+  return nullptr;
+}
+
+std::string RobotShapes::materialOf(const Material& surface, const XmlElement& element) {
+  const SurfaceKey key{surface.friction, surface.restitution, surface.stiffness,
+                       surface.relaxationTime, surface.dissipation};
+  if (const auto found = materials_.find(key); found != materials_.end()) return found->second;
+  if (materials_.size() >= kMaxMaterials) {
+    import_.notes.limitIn(
+        *element.file, element.place,
+        "found more than " + std::to_string(kMaxMaterials) + " different surfaces, the limit");
+    return {};
+  }
+  Material material = surface;
+  material.name = import_.takeName("surface", "", element, element.place);
+  try {
+    import_.builder.addMaterial(material);
+  } catch (const InvalidInput& error) {
+    say(import_.notes, ImportNote::Kind::Error, element, element.place, error.what());
+    return {};
+  }
+  materials_.emplace(key, material.name);
+  return material.name;
+}
+
+std::optional<Real> RobotShapes::value(const XmlElement& element, ValueStyle style,
+                                       const std::string& who, const NumberRule& rule) {
+  XmlReader reader(import_.notes, element, who + ": " + element.name);
+  if (style == ValueStyle::Text) {
+    reader.finish();
+    return readNumber(import_.notes,
+                      {element.text, element.textPlace, element.file.get(), reader.who()}, rule);
+  }
+  const std::optional<Real> out = reader.number("value", rule);
+  if (!reader.has("value")) reader.error(element.place, "value is missing");
+  reader.finish();
+  return out;
+}
+
+void RobotShapes::readProximity(const XmlElement& element, ValueStyle style, const std::string& who,
+                                Material* out) {
+  XmlReader(import_.notes, element, who).finish();
+  std::optional<Real> muStatic, muDynamic;
+  const XmlElement* staticElement = nullptr;
+  for (const XmlElement& child : element.children) {
+    const std::string& name = child.name;
+    if (name == "drake:mu_static") {
+      muStatic = value(child, style, who, robot_rule::kFriction);
+      staticElement = &child;
+    } else if (name == "drake:mu_dynamic") {
+      muDynamic = value(child, style, who, robot_rule::kFriction);
+    } else if (name == "drake:hunt_crossley_dissipation") {
+      if (const auto d = value(child, style, who, robot_rule::kDissipation)) out->dissipation = *d;
+    } else if (name == "drake:relaxation_time") {
+      if (const auto t = value(child, style, who, robot_rule::kTime)) out->relaxationTime = *t;
+    } else if (name == "drake:point_contact_stiffness") {
+      if (const auto k = value(child, style, who, robot_rule::kStiffness)) out->stiffness = *k;
+    } else if (name == "drake:hydroelastic_modulus" || name == "drake:mesh_resolution_hint" ||
+               name == "drake:compliant_hydroelastic" || name == "drake:rigid_hydroelastic" ||
+               name == "drake:soft_hydroelastic" || name == "drake:hydroelastic_margin" ||
+               name == "drake:elastic_modulus") {
+      child.isRead = true;
+      say(import_.notes, ImportNote::Kind::Ignored, child, child.place,
+          who + ": " + name + ": contacts are points, not pressure fields");
+    } else {
+      refuseChild(
+          import_.notes, child, who + ": " + element.name,
+          {"drake:mu_static", "drake:mu_dynamic", "drake:hunt_crossley_dissipation",
+           "drake:relaxation_time", "drake:point_contact_stiffness", "drake:hydroelastic_modulus",
+           "drake:mesh_resolution_hint", "drake:compliant_hydroelastic", "drake:rigid_hydroelastic",
+           "drake:hydroelastic_margin"});
+    }
+  }
+  // One coefficient holds and slides; Drake's discrete steps take the dynamic one as well.
+  if (muDynamic) {
+    out->friction = *muDynamic;
+    if (muStatic && *muStatic != *muDynamic) {
+      say(import_.notes, ImportNote::Kind::Ignored, *staticElement, staticElement->place,
+          who + ": drake:mu_static: drake:mu_dynamic is the one coefficient of friction");
+    }
+  } else if (muStatic) {
+    out->friction = *muStatic;
+  }
+}
+
+}  // namespace tangere::io

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The [[model]] tables of a native scene: robot files, placed and named.
+#pragma once
+
+#include <tangere/scene.hpp>
+
+#include "io/import_notes.hpp"
+#include "io/robot_import.hpp"
+#include "io/scene_bodies.hpp"
+#include "io/table_reader.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace tangere::io {
+
+class SceneModels {
+ public:
+  /// `bodies` has read its own ones already.
+  SceneModels(const std::map<std::string, Material>& materials, std::filesystem::path folder,
+              const SceneLimits& limits, ImportNotes& notes, ModelBuilder& builder,
+              SceneBodies& bodies);
+
+  /// Adds every model of the array to the builder, and its bodies to the places of `bodies`.
+  /// Mistakes go to the notes.
+  void read(const Value& models);
+
+ private:
+  void readModel(const Value& value);
+
+  std::filesystem::path folder_;
+  SceneLimits limits_;
+  ImportNotes& notes_;
+  ModelBuilder& builder_;
+  SceneBodies& bodies_;
+  std::map<std::string, Place> names_;  // of all kinds, as RobotImport::names
+  std::map<std::string, Place> given_;  // names of models
+  int num_bodies_ = 0, num_shapes_ = 0;
+  std::size_t num_bytes_ = 0;  // of model files
+};
+
+}  // namespace tangere::io

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Robot files as scenes: one file, under the SAP solver, with the time step and gravity it gives.
+#include <tangere/error.hpp>
+#include <tangere/scene.hpp>
+
+#include "io/import_notes.hpp"
+#include "io/robot_import.hpp"
+#include "io/text.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace tangere {
+
+namespace {
+
+using io::ImportNotes;
+using io::XmlElement;
+
+/// One warning when the numbers look like millimetres or grams.
+void warnAboutUnits(const Model& model, ImportNotes& notes) {
+  constexpr Real kMuchGravity = 1000, kFewKilograms = 1e-9;
+  std::string found;
+  if (norm(model.options().gravity) >= kMuchGravity) found = "gravity of more than 1000 m/s^2";
+  for (int i = 0; i < model.numBodies(); ++i) {
+    const Real mass = model.massProperties(i).mass;
+    if (model.bodyType(i) != BodyType::Dynamic || !(mass > 0 && mass <= kFewKilograms)) continue;
+    found += (found.empty() ? "" : ", ") + std::string("body ") + io::quoted(model.bodyName(i)) +
+             " of at most 1e-9 kg";
+    break;
+  }
+  if (!found.empty())
+    notes.warning(
+        {}, "found " + found + ": is the file in millimetres or grams? Units are m, kg and s");
+}
+
+}  // namespace
+
+void io::importRobot(XmlElement root, RobotImport& import) {
+  const std::string name = root.name;
+  if (name == "mujoco") {
+    importMjcf(std::move(root), import);
+  } else if (name == "robot") {
+    importUrdf(root, import);
+  } else if (name == "sdf" || name == "world" || name == "model") {
+    importSdformat(root, import);
+  } else {
+    import.notes.addIn(*root.file, ImportNote::Kind::Error, root.place,
+                       "found the element " + io::quoted(name) +
+                           ", expected <mujoco> (MJCF), <robot> (URDF) or <sdf> (SDFormat)");
+  }
+}
+
+Scene readSceneXml(std::string_view text, const std::filesystem::path& folder,
+                   std::string_view name, const SceneLimits& limits) {
+  const std::string file(name);
+  ImportNotes notes(file);
+  std::optional<XmlElement> root = io::parseRobotXml(text, file, limits, notes);
+  notes.throwIfErrors();
+  ModelBuilder builder;
+  io::ModelFiles files(folder, limits);
+  io::RobotImport import(builder, notes, files, limits);
+  io::importRobot(std::move(*root), import);
+  if (!notes.hasErrors() && import.numBodies == 0 && import.numShapes == 0)
+    notes.error({}, "no scene: found no body, expected at least one");
+  notes.throwIfErrors();
+  try {
+    import.options.solver = SolverType::Sap;
+    builder.setOptions(import.options);
+    Model model = builder.build();
+    warnAboutUnits(model, notes);
+    return {std::move(model), notes.report(), std::filesystem::path(file).stem().string()};
+  } catch (const InvalidInput& error) {
+    notes.error({}, error.what());
+  }
+  notes.throwIfErrors();
+  throw InvalidInput(file);  // not reached: there is an error
+}
+
+}  // namespace tangere
