@@ -22,6 +22,7 @@ namespace {
 struct CheckOptions {
   std::string file;
   bool solid = false;
+  std::vector<std::string> assetRoots{};
 };
 
 /// Names, devices and sizes first: a reader is only ever given a regular file it may hold.
@@ -117,18 +118,6 @@ void checkMesh(const CheckOptions& options, const CommonOptions& common) {
     print(options.file, report);
 }
 
-const char* solverName(SolverType solver) {
-  switch (solver) {
-    case SolverType::Impulse:
-      return "impulse";
-    case SolverType::Sap:
-      return "sap";
-    case SolverType::Event:
-      return "event";
-  }
-  return "";
-}
-
 struct BodyCounts {
   int dynamic = 0, fixed = 0, kinematic = 0;
 };
@@ -155,7 +144,7 @@ Json toJson(const std::string& file, const Scene& scene) {
                      {"message", note.message}});
   return {{"file", file},
           {"name", scene.name},
-          {"solver", solverName(scene.solver)},
+          {"solver", solverTypeName(scene.model.options().solver)},
           {"dt_s", scene.model.options().dt},
           {"bodies", scene.model.numBodies()},
           {"dynamic_bodies", counts.dynamic},
@@ -167,7 +156,8 @@ Json toJson(const std::string& file, const Scene& scene) {
 
 void print(const std::string& file, const Scene& scene) {
   const BodyCounts counts = countBodies(scene.model);
-  std::printf("%s: a scene for the %s solver\n", file.c_str(), solverName(scene.solver));
+  std::printf("%s: a scene for the %s solver\n", file.c_str(),
+              solverTypeName(scene.model.options().solver));
   std::printf("  %-12s %d (%d dynamic, %d fixed, %d kinematic)\n", "bodies",
               scene.model.numBodies(), counts.dynamic, counts.fixed, counts.kinematic);
   std::printf("  %-12s %d\n", "shapes", scene.model.numShapes());
@@ -188,7 +178,7 @@ void checkScene(const CheckOptions& options, const CommonOptions& common) {
                                     " is read as a scene; meshes end in .obj, .stl or .glb"));
   CommonOptions silent = common;
   silent.quiet = 2;  // the report below has the warnings
-  const Scene scene = loadSceneFor(options.file, silent);
+  const Scene scene = loadSceneFor(options.file, silent, options.assetRoots);
   if (common.json)
     printJson(toJson(options.file, scene));
   else
@@ -217,8 +207,9 @@ void addCheckCommand(CLI::App& program, const CommonOptions& common) {
   const auto options = std::make_shared<CheckOptions>();
   command
       ->add_option("FILE", options->file,
-                   "Scene in TOML, or a mesh file: .obj, .stl or .glb; numbers are metres")
+                   "Scene in TOML, MJCF, URDF or SDFormat, or a mesh file: .obj, .stl or .glb")
       ->required();
+  addAssetRootOption(*command, options->assetRoots);
   command->add_flag("--solid", options->solid,
                     "Reject (exit code 3) a mesh that is not a closed solid seen from outside");
   command->footer(

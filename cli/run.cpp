@@ -36,10 +36,12 @@ struct RunOptions {
   std::optional<Real> duration_s, dt_s, checkpointEvery_s;
   std::optional<std::uint64_t> steps;
   std::string solver, device = "cpu";
+  std::optional<Real> accuracy;
   int envs = 1;
   std::uint64_t seed = 0;
   std::uint64_t hashEvery = 0;
   std::string record, replay, trace, checkpoint, resume;
+  std::vector<std::string> assetRoots{};
 };
 
 /// Why a run ended before its last step.
@@ -50,18 +52,6 @@ struct EarlyEnd {
 
 Real secondsSince(Clock::time_point begin) {
   return std::chrono::duration<Real>(Clock::now() - begin).count();
-}
-
-const char* solverName(SolverType type) {
-  switch (type) {
-    case SolverType::Impulse:
-      return "impulse";
-    case SolverType::Sap:
-      return "sap";
-    case SolverType::Event:
-      return "event";
-  }
-  return "impulse";
 }
 
 void requireUsable(const RunOptions& options) {
@@ -133,16 +123,21 @@ void requireWritableFolder(const std::string& file) {
 }
 
 Model modelToRun(const Scene& scene, const RunOptions& options) {
-  const std::string solver = options.solver.empty() ? solverName(scene.solver) : options.solver;
-  if (solver != "impulse")
-    throw CommandError(kInputRejected,
-                       {{.file = options.scene,
-                         .message = "the solver '" + solver +
-                                    "' is not available; --solver impulse runs this scene"}});
-  if (!options.dt_s) return scene.model;
   SimulationOptions changed = scene.model.options();
-  changed.dt = *options.dt_s;
-  return scene.model.withOptions(changed);
+  if (options.solver == "event")
+    throw CommandError(
+        kInputRejected,
+        {{.file = options.scene,
+          .message = "the solver 'event' is not available; 'sap' and 'impulse' are"}});
+  if (!options.solver.empty())
+    changed.solver = options.solver == "sap" ? SolverType::Sap : SolverType::Impulse;
+  if (options.dt_s) changed.dt = *options.dt_s;
+  if (options.accuracy) changed.accuracy = *options.accuracy;
+  try {
+    return scene.model.withOptions(changed);
+  } catch (const InvalidInput& error) {
+    throw CommandError(kInputRejected, {{.file = options.scene, .message = error.what()}});
+  }
 }
 
 std::uint64_t stepsToReach(const RunOptions& options, Real dt_s) {
@@ -364,7 +359,7 @@ class Run {
 void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
   requireDifferentFiles(options);
-  const Scene scene = loadSceneFor(options.scene, common);
+  const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
   const Model model = modelToRun(scene, options);
   const std::uint64_t last = stepsToReach(options, model.options().dt);
   Run run(options, common, model);
@@ -382,7 +377,8 @@ void runScene(const RunOptions& options, const CommonOptions& common) {
 void addRunCommand(CLI::App& program, const CommonOptions& common) {
   auto* command = program.add_subcommand("run", "Simulate a scene");
   const auto options = std::make_shared<RunOptions>();
-  command->add_option("SCENE", options->scene, "Scene file")->required();
+  command->add_option("SCENE", options->scene, "Scene in TOML, MJCF, URDF or SDFormat")->required();
+  addAssetRootOption(*command, options->assetRoots);
   command
       ->add_option("--duration", options->duration_s,
                    "Simulated time to reach [s], from the start of the scene")
@@ -393,6 +389,11 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
       ->type_name("N");
   command->add_option("--dt", options->dt_s, "Time step [s] (default: the scene's)")
       ->type_name("S");
+  command
+      ->add_option("--accuracy", options->accuracy,
+                   "SAP: divide steps until no coordinate is off by more [m, rad]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("E");
   command->add_option("--solver", options->solver, "Solver (default: the scene's)")
       ->check(CLI::IsMember({"sap", "impulse", "event"}))
       ->type_name("sap|impulse|event");

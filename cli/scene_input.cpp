@@ -19,9 +19,12 @@ ExitCode codeFor(SceneError::Cause cause) {
 
 }  // namespace
 
-Scene loadSceneFor(const std::string& file, const CommonOptions& common) {
+Scene loadSceneFor(const std::string& file, const CommonOptions& common,
+                   const std::vector<std::string>& assetRoots) {
+  SceneLimits limits;
+  for (const std::string& root : assetRoots) limits.assetRoots.emplace_back(root);
   try {
-    Scene scene = loadScene(file);
+    Scene scene = loadScene(file, limits);
     for (const ImportNote& note : scene.report.notes)
       if (note.kind == ImportNote::Kind::Warning) warn(common, describe(note));
     return scene;
@@ -32,6 +35,16 @@ Scene loadSceneFor(const std::string& file, const CommonOptions& common) {
           {.file = note.file, .line = note.line, .column = note.column, .message = note.message});
     throw CommandError(codeFor(error.cause()), diagnostics, error.numErrors());
   }
+}
+
+void addAssetRootOption(CLI::App& command, std::vector<std::string>& assetRoots) {
+  command
+      .add_option("--asset-root", assetRoots,
+                  "Folder besides that of the file from which a robot file may take meshes,\n"
+                  "included files and package:// names; may be given again")
+      ->check(CLI::ExistingDirectory)
+      ->allow_extra_args(false)
+      ->type_name("DIR");
 }
 
 }  // namespace tangere::cli

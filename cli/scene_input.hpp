@@ -7,12 +7,20 @@
 
 #include <tangere/scene.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <string>
+#include <vector>
 
 namespace tangere::cli {
 
 /// Reads a scene and passes its warnings on. Throws CommandError: kInputRejected for what the text
-/// says, kResourceLimit for its size, kInputOutput for a file that cannot be read.
-[[nodiscard]] Scene loadSceneFor(const std::string& file, const CommonOptions& common);
+/// says, kResourceLimit for its size, kInputOutput for a file that cannot be read. Meshes and
+/// included files may also come from `assetRoots`.
+[[nodiscard]] Scene loadSceneFor(const std::string& file, const CommonOptions& common,
+                                 const std::vector<std::string>& assetRoots = {});
+
+/// --asset-root DIR, as often as needed.
+void addAssetRootOption(CLI::App& command, std::vector<std::string>& assetRoots);
 
 }  // namespace tangere::cli

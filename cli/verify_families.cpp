@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify_families.hpp"
 
+#include "verify_robots.hpp"
+
 #include <tangere/simulator.hpp>
 
 #include <algorithm>
@@ -9,10 +11,6 @@
 
 namespace tangere::cli {
 
-namespace {
-
-constexpr double kDegree = 3.14159265358979323846 / 180;
-
 double number(const Json& parameters, const char* name) {
   if (!parameters.contains(name) || !parameters[name].is_number())
     throw InvalidInput(join("parameter '", name, "' is missing or not a number"));
@@ -20,9 +18,10 @@ double number(const Json& parameters, const char* name) {
 }
 
 /// Converged to rounding, no sleeping, no threshold: what a reference is compared with.
-SimulationOptions accurateOptions(double dt, const Vec3& gravity) {
+SimulationOptions accurateOptions(const Lane& lane, const Vec3& gravity) {
   SimulationOptions options;
-  options.dt = dt;
+  options.dt = lane.dt;
+  options.solver = lane.solver;
   options.gravity = gravity;
   options.sleep.enabled = false;
   options.impulse.maxExactPoints = 200;
@@ -31,6 +30,10 @@ SimulationOptions accurateOptions(double dt, const Vec3& gravity) {
   options.restitutionThreshold = 1e-4;
   return options;
 }
+
+namespace {
+
+constexpr double kDegree = 3.14159265358979323846 / 180;
 
 Vec3 down(double g) { return {0, 0, -g}; }
 
@@ -63,14 +66,21 @@ Body box(const std::string& name, const Vec3& size, double mass, const Vec3& pos
 struct World {
   ModelBuilder builder;
 
-  World(double dt, const Vec3& gravity, double friction, double restitution = 0) {
-    builder.setOptions(accurateOptions(dt, gravity));
+  World(const Lane& lane, const Vec3& gravity, double friction, double restitution = 0) {
+    builder.setOptions(accurateOptions(lane, gravity));
     builder.addMaterial({.name = "stuff", .friction = friction, .restitution = restitution});
   }
   [[nodiscard]] Simulator start() const { return Simulator(builder.build()); }
 };
 
 int stepsFor(double duration, double dt) { return static_cast<int>(std::lround(duration / dt)); }
+
+/// Faster than this is no longer at rest: a compliant contact takes up its load over some steps
+/// [m/s, rad/s].
+constexpr double kMoving = 1e-6;
+
+/// A box that turns faster than this has tipped [rad/s].
+constexpr double kTipping = 1e-3;
 
 /// The value in [low, high] at which `happens` turns true, to one part in 1e6.
 double threshold(double low, double high, const std::function<bool(double)>& happens) {
@@ -104,10 +114,11 @@ double kineticEnergy(const Simulator& simulator, const std::vector<int>& bodies)
 
 // --- one function for each family ----------------------------------------------------------------
 
-Measured bounceZeno(const Json& parameters, double dt) {
+Measured bounceZeno(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), h = number(parameters, "h"),
                e = number(parameters, "e"), radius = 0.1;
-  World world(dt, down(g), 0, e);
+  World world(lane, down(g), 0, e);
   world.builder.addBody(fixedPlane("stuff"));
   world.builder.addBody(ball("ball", radius, 1, {0, 0, h + radius}));
   Simulator simulator = world.start();
@@ -149,37 +160,36 @@ Measured bounceZeno(const Json& parameters, double dt) {
 
 /// Distance and speed down the slope after `duration`. The slope is level and gravity leans.
 std::pair<double, double> slideBlock(double g, double angle, double mu, double duration,
-                                     double dt) {
-  World world(dt, {g * std::sin(angle), 0, -g * std::cos(angle)}, mu);
+                                     const Lane& lane) {
+  World world(lane, {g * std::sin(angle), 0, -g * std::cos(angle)}, mu);
   world.builder.addBody(fixedPlane("stuff"));
   world.builder.addBody(box("block", {0.4, 0.3, 0.2}, 5, {0, 0, 0.1}));
   Simulator simulator = world.start();
-  simulator.step(stepsFor(duration, dt));
+  simulator.step(stepsFor(duration, lane.dt));
   const BodyState state = simulator.body("block");
   return {state.pose.translation.x, state.linearVelocity.x};
 }
 
-Measured inclineBlock(const Json& parameters, double dt) {
+Measured inclineBlock(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), angle = number(parameters, "theta_deg") * kDegree,
                duration = number(parameters, "T");
-  const auto [x, v] = slideBlock(g, angle, number(parameters, "mu_slide"), duration, dt);
-  const auto [creep, unused] = slideBlock(g, angle, number(parameters, "mu_stick"), duration, dt);
-  (void)unused;
+  const auto [x, v] = slideBlock(g, angle, number(parameters, "mu_slide"), duration, lane);
+  const auto [creep, creepSpeed] =
+      slideBlock(g, angle, number(parameters, "mu_stick"), duration, lane);
   const double critical = threshold(0, 4 * std::tan(angle) + 1, [&](double mu) {
-    return slideBlock(g, angle, mu, 0.1, dt).first < 1e-9;
+    return slideBlock(g, angle, mu, 0.1, lane).second < kMoving;
   });
   const double steps = stepsFor(duration, dt) * dt;
-  return {{"a_slide", {v / steps}},
-          {"x_slide_T", {x}},
-          {"v_slide_T", {v}},
-          {"critical_mu", {critical}},
-          {"x_stick_T", {creep}}};
+  return {{"a_slide", {v / steps}},    {"x_slide_T", {x}},     {"v_slide_T", {v}},
+          {"critical_mu", {critical}}, {"x_stick_T", {creep}}, {"sap_creep_speed", {std::fabs(creepSpeed)}}};
 }
 
-Measured slideToRoll(const Json& parameters, double dt) {
+Measured slideToRoll(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), radius = number(parameters, "R"),
                mass = number(parameters, "m"), duration = number(parameters, "T");
-  World world(dt, down(g), number(parameters, "mu"));
+  World world(lane, down(g), number(parameters, "mu"));
   world.builder.addBody(fixedPlane("stuff"));
   Body sphere = ball("ball", radius, mass, {0, 0, radius});
   sphere.linearVelocity = {number(parameters, "v0"), 0, 0};
@@ -189,13 +199,15 @@ Measured slideToRoll(const Json& parameters, double dt) {
   const int index = simulator.model().findBody("ball");
   const double before = kineticEnergy(simulator, {index});
 
+  // Regularized friction ends a slide over a few steps.
+  const double none = lane.solver == SolverType::Sap ? 2e-3 : 1e-9;
   double rollTime = 0, rollPlace = 0, slip = 1;
   for (int k = 0; k < stepsFor(duration, dt); ++k) {
     const BodyState last = simulator.body(index);
     simulator.step();
     const BodyState state = simulator.body(index);
     const double now = state.linearVelocity.x - radius * state.angularVelocity.y;
-    if (std::fabs(slip) > 1e-9 && std::fabs(now) <= 1e-9) {
+    if (std::fabs(slip) > none && std::fabs(now) <= none) {
       // Within the step the slip falls at the rate of the step before.
       const double rate = 3.5 * number(parameters, "mu") * g;
       const double used =
@@ -214,12 +226,14 @@ Measured slideToRoll(const Json& parameters, double dt) {
           {"energy_lost", {before - kineticEnergy(simulator, {index})}}};
 }
 
-Measured inclineRoll(const Json& parameters, double dt) {
+Measured inclineRoll(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), radius = number(parameters, "R"),
                mass = number(parameters, "m"), angle = number(parameters, "theta_deg") * kDegree,
                duration = number(parameters, "T");
+  double friction = 0;
   const auto roll = [&](double mu, double inertiaFactor, bool isSphere) {
-    World world(dt, {g * std::sin(angle), 0, -g * std::cos(angle)}, mu);
+    World world(lane, {g * std::sin(angle), 0, -g * std::cos(angle)}, mu);
     world.builder.addBody(fixedPlane("stuff"));
     Body body = ball("body", radius, mass, {0, 0, radius}, inertiaFactor);
     if (!isSphere) {
@@ -230,23 +244,36 @@ Measured inclineRoll(const Json& parameters, double dt) {
     world.builder.addBody(body);
     Simulator simulator = world.start();
     simulator.step(stepsFor(duration, dt));
+    friction = -contactForce(simulator, simulator.model().findBody("body")).x;
     return simulator.body("body");
   };
   const double grip = number(parameters, "mu_grip");
+  const auto leastFriction = [&](double inertiaFactor, bool isSphere) {
+    return threshold(0, 2 * std::tan(angle), [&](double mu) {
+      const BodyState state = roll(mu, inertiaFactor, isSphere);
+      return std::fabs(state.linearVelocity.x - radius * state.angularVelocity.y) < 1e-4;
+    });
+  };
   const BodyState slipping = roll(number(parameters, "mu_slip"), 0.4, true);
-  return {{"v_sphere", {roll(grip, 0.4, true).linearVelocity.x}},
+  const BodyState rolling = roll(grip, 0.4, true);
+  const double rollingFriction = friction;
+  return {{"v_sphere", {rolling.linearVelocity.x}},
+          {"friction_force_sphere", {rollingFriction}},
+          {"mu_min_sphere", {leastFriction(0.4, true)}},
+          {"mu_min_cylinder", {leastFriction(0.5, false)}},
+          {"mu_min_hoop", {leastFriction(1.0, false)}},
           {"v_cylinder", {roll(grip, 0.5, false).linearVelocity.x}},
           {"v_hoop", {roll(grip, 1.0, false).linearVelocity.x}},
           {"v_sphere_slipping", {slipping.linearVelocity.x}},
           {"w_sphere_slipping", {slipping.angularVelocity.y}}};
 }
 
-Measured cradleSequential(const Json& parameters, double dt) {
+Measured cradleSequential(const Json& parameters, const Lane& lane) {
   const int count = static_cast<int>(number(parameters, "N"));
   const double v0 = number(parameters, "v0"), gap = number(parameters, "gap"),
                diameter = number(parameters, "d"), mass = number(parameters, "m");
   if (count < 2 || count > 1000) throw InvalidInput("N must be between 2 and 1000");
-  World world(dt, {}, 0, number(parameters, "e"));
+  World world(lane, {}, 0, number(parameters, "e"));
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) {
     char name[16];
@@ -279,19 +306,23 @@ Measured cradleSequential(const Json& parameters, double dt) {
           {"momentum", {momentum}}};
 }
 
-Measured boxTipping(const Json& parameters, double dt) {
+Measured boxTipping(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), b = number(parameters, "b"),
                h = number(parameters, "h"), w = number(parameters, "w"),
                mass = number(parameters, "m"), mu = number(parameters, "mu"),
                height = number(parameters, "push_height");
-  constexpr double kPush = 0.05;  // [s]
+  // A compliant contact takes its time to take up a load [s].
+  const double push_s = lane.solver == SolverType::Sap ? 0.5 : 0.05;
+  const double settle = lane.solver == SolverType::Sap ? 0.5 : 0;
   const auto push = [&](double force, double at, double friction, const Vec3& gravity,
                         double duration) {
-    World world(dt, gravity, friction);
+    World world(lane, gravity, friction);
     world.builder.addBody(fixedPlane("stuff"));
     world.builder.addBody(box("box", {b, w, h}, mass, {0, 0, 0.5 * h}));
     Simulator simulator = world.start();
     const int index = simulator.model().findBody("box");
+    simulator.step(stepsFor(settle, dt));
     for (int k = 0; k < std::max(1, stepsFor(duration, dt)); ++k) {
       simulator.applyForce(index, {force, 0, 0}, {0, force * (at - 0.5 * h), 0});
       simulator.step();
@@ -300,31 +331,39 @@ Measured boxTipping(const Json& parameters, double dt) {
   };
   const double low = 0.25 * b / mu;  // half the height that separates sliding from tipping
   const double slide = threshold(0, 4 * mu * mass * g, [&](double force) {
-    return push(force, std::min(low, h), mu, down(g), kPush).linearVelocity.x > 1e-9;
+    return push(force, std::min(low, h), mu, down(g), push_s).linearVelocity.x > kMoving;
   });
   const double tip = threshold(0, 4 * mass * g * b / height, [&](double force) {
-    return push(force, height, std::max(mu, b / height), down(g), kPush).angularVelocity.y > 1e-9;
+    return push(force, height, std::max(mu, b / height), down(g), push_s).angularVelocity.y >
+           kMoving;
   });
+  const double instant = lane.solver == SolverType::Sap ? 5 * dt : dt;
   const double alpha =
-      push(number(parameters, "F_test"), height, mu, down(g), dt).angularVelocity.y / dt;
+      push(number(parameters, "F_test"), height, mu, down(g), instant).angularVelocity.y / instant;
+  // Pushed just beyond sliding it slides when low and tips when high.
+  const double critical = threshold(0, h, [&](double at) {
+    return push(1.001 * mu * mass * g, at, mu, down(g), push_s).angularVelocity.y > kTipping;
+  });
   const double angle = threshold(0, 80 * kDegree, [&](double a) {
     const Vec3 gravity{g * std::sin(a), 0, -g * std::cos(a)};
-    return push(0, 0, 100, gravity, kPush).angularVelocity.y > 1e-9;
+    const BodyState state = push(0, 0, 100, gravity, 0.5);
+    return state.angularVelocity.y > kTipping || state.pose.rotation.col[2].z < 1 - 1e-7;
   });
   return {{"F_slide", {slide}},
           {"F_tip", {tip}},
+          {"y_critical", {critical}},
           {"alpha_tip", {alpha}},
           {"ramp_tip_angle_deg", {angle / kDegree}}};
 }
 
-Measured painleveRod(const Json& parameters, double dt) {
+Measured painleveRod(const Json& parameters, const Lane& lane) {
   const double g = number(parameters, "g"), a = number(parameters, "a"),
                mass = number(parameters, "m"), theta = number(parameters, "theta"),
                omega = number(parameters, "omega");
   // The end of the rod is a tiny ball that touches the plane.
   const double tiny = 1e-7 * a;
   const auto slideOnce = [&](double mu, double speed, Vec3* force) {
-    World world(dt, down(g), mu);
+    World world(lane, down(g), mu);
     world.builder.addBody(fixedPlane("stuff"));
     const Vec3 toEnd{a * std::cos(theta), 0, -a * std::sin(theta)};
     Body rod{.name = "rod"};
@@ -357,13 +396,14 @@ Measured painleveRod(const Json& parameters, double dt) {
   return {{"mu_critical", {critical}}, {"N_ok", {normal}}};
 }
 
-Measured movableWedge(const Json& parameters, double dt) {
+Measured movableWedge(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), wedgeMass = number(parameters, "M"),
                blockMass = number(parameters, "m"),
                angle = number(parameters, "alpha_deg") * kDegree;
   const double length = 2, height = length * std::tan(angle);
   const auto slide = [&](bool hasWall) {
-    World world(dt, down(g), 0);
+    World world(lane, down(g), 0);
     world.builder.addBody(fixedPlane("stuff"));
     std::vector<Vec3> corners;
     for (const double y : {-0.5, 0.5}) {
@@ -405,13 +445,14 @@ Measured movableWedge(const Json& parameters, double dt) {
            {contactForce(held, held.model().findBody("wedge"), held.model().findBody("wall")).x}}};
 }
 
-Measured simbenchRolling(const Json& parameters, double dt) {
+Measured simbenchRolling(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), boxMass = number(parameters, "M"),
                ballMass = number(parameters, "m"), push = number(parameters, "F"),
                psi = number(parameters, "psi_deg") * kDegree, duration = number(parameters, "T");
   const int count = static_cast<int>(number(parameters, "n"));
   if (count < 1 || count > 10000) throw InvalidInput("n must be between 1 and 10000");
-  World world(dt, down(g), 0.5);
+  World world(lane, down(g), 0.5);
   world.builder.addMaterial({.name = "ground"});
   world.builder.addMaterial({.name = "box"});
   world.builder.addPair(
@@ -465,13 +506,14 @@ Measured simbenchRolling(const Json& parameters, double dt) {
           {"mse_goal", {squares / steps}}};
 }
 
-Measured simbenchBouncing(const Json& parameters, double dt) {
+Measured simbenchBouncing(const Json& parameters, const Lane& lane) {
+  const double dt = lane.dt;
   const double g = number(parameters, "g"), mass = number(parameters, "m"),
                radius = number(parameters, "R"), height = number(parameters, "H"),
                duration = number(parameters, "T");
   const int side = static_cast<int>(number(parameters, "n"));
   if (side < 1 || side > 100) throw InvalidInput("n must be between 1 and 100");
-  World world(dt, down(g), 0, 1);
+  World world(lane, down(g), 0, 1);
   world.builder.addBody(fixedPlane("stuff"));
   for (int i = 0; i < side * side; ++i) {
     const int column = i % side, row = i / side;
@@ -510,20 +552,24 @@ Measured simbenchBouncing(const Json& parameters, double dt) {
 
 }  // namespace
 
-const std::map<std::string, FamilyFunction>& impulseFamilies() {
-  static const std::map<std::string, FamilyFunction> families = {
-      {"bounce_zeno", bounceZeno},
-      {"incline_block", inclineBlock},
-      {"slide_to_roll", slideToRoll},
-      {"incline_roll", inclineRoll},
-      {"cradle_sequential", cradleSequential},
-      {"box_tipping", boxTipping},
-      {"painleve_rod", painleveRod},
-      {"movable_wedge", movableWedge},
-      {"simbench_rolling", simbenchRolling},
-      {"simbench_bouncing", simbenchBouncing},
+const std::map<std::string, Family>& families() {
+  using enum SolverType;
+  static const std::map<std::string, Family> all = {
+      {"bounce_zeno", {bounceZeno, {Impulse}}},
+      {"incline_block", {inclineBlock, {Impulse, Sap}}},
+      {"slide_to_roll", {slideToRoll, {Impulse, Sap}}},
+      {"incline_roll", {inclineRoll, {Impulse, Sap}}},
+      {"cradle_sequential", {cradleSequential, {Impulse}}},
+      {"box_tipping", {boxTipping, {Impulse, Sap}}},
+      {"painleve_rod", {painleveRod, {Impulse}}},
+      {"movable_wedge", {movableWedge, {Impulse, Sap}}},
+      {"simbench_rolling", {simbenchRolling, {Impulse, Sap}}},
+      {"simbench_bouncing", {simbenchBouncing, {Impulse}}},
+      {"dzhanibekov", {dzhanibekov, {Sap}}},
+      {"heavy_top", {heavyTop, {Sap}}},
+      {"fourbar_singular", {fourbarSingular, {Sap}}},
   };
-  return families;
+  return all;
 }
 
 }  // namespace tangere::cli

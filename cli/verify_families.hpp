@@ -4,6 +4,8 @@
 // the quantities that have a reference.
 #pragma once
 
+#include <tangere/model.hpp>
+
 #include "console.hpp"
 
 #include <map>
@@ -15,10 +17,25 @@ namespace tangere::cli {
 /// Measured values by quantity; a scalar is a vector of one.
 using Measured = std::map<std::string, std::vector<double>>;
 
-/// Runs one family at the step `dt` [s]. Throws InvalidInput on parameters that make no scene.
-using FamilyFunction = Measured (*)(const Json& parameters, double dt);
+/// How a case is run.
+struct Lane {
+  double dt = 0;  ///< [s]
+  SolverType solver = SolverType::Impulse;
+};
 
-/// The impulse solver's families by name.
-[[nodiscard]] const std::map<std::string, FamilyFunction>& impulseFamilies();
+/// Runs one family. Throws InvalidInput on parameters that make no scene.
+using FamilyFunction = Measured (*)(const Json& parameters, const Lane& lane);
+
+struct Family {
+  FamilyFunction run = nullptr;
+  std::vector<SolverType> solvers{};  ///< that can express it
+};
+
+[[nodiscard]] const std::map<std::string, Family>& families();
+
+/// A parameter of a case. Throws InvalidInput when it is no number.
+[[nodiscard]] double number(const Json& parameters, const char* name);
+/// Converged to rounding, no sleeping, no threshold: what a reference is compared with.
+[[nodiscard]] SimulationOptions accurateOptions(const Lane& lane, const Vec3& gravity);
 
 }  // namespace tangere::cli

@@ -311,7 +311,7 @@ class Check(CommandLine):
         many = "count = [1000000000, 1, 1]\nspacing = [1, 0, 0]\n"
         self.run_program("check", self.file("many.toml", '[[body]]\nname = "a"\nshapes = [{ sphere = 1 }]\n' + many),
                          code=5)
-        self.assertIn("MJCF", self.run_program("check", self.file("a.xml", "<mujoco/>"), code=3)[1])
+        self.assertIn("no body", self.run_program("check", self.file("a.xml", "<mujoco/>"), code=3)[1])
         self.run_program("check", self.file("s.toml", self.SCENE), "--solid", code=2)
 
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify_robots.hpp"
+
+#include <tangere/simulator.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tangere::cli {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+MassProperties solid(double mass, const Vec3& center, const Vec3& moments) {
+  return {.mass = mass,
+          .center = center,
+          .inertia = {{{moments.x, 0, 0}, {0, moments.y, 0}, {0, 0, moments.z}}}};
+}
+
+Vec3 vector(const Json& parameters, const char* name) {
+  if (!parameters.contains(name) || !parameters[name].is_array() || parameters[name].size() != 3)
+    throw InvalidInput(join("parameter '", name, "' must be three numbers"));
+  return {parameters[name][0].get<double>(), parameters[name][1].get<double>(),
+          parameters[name][2].get<double>()};
+}
+
+}  // namespace
+
+Measured dzhanibekov(const Json& parameters, const Lane& lane) {
+  const Vec3 moments = vector(parameters, "I");
+  const double duration = number(parameters, "T");
+  ModelBuilder builder;
+  builder.setOptions(accurateOptions(lane, {}));
+  Body body{.name = "body"};
+  body.massProperties = solid(1, {}, moments);
+  body.angularVelocity = vector(parameters, "w0");
+  builder.addBody(body);
+  Simulator simulator(builder.build());
+  const auto rates = [&] {
+    const BodyState state = simulator.body(0);
+    return transposeTimes(state.pose.rotation, state.angularVelocity);
+  };
+  // The period: between falls of the middle rate through zero.
+  std::vector<double> falls;
+  double last = rates().y;
+  const int steps = static_cast<int>(std::lround(duration / lane.dt));
+  Measured out;
+  for (int k = 1; k <= 8 * steps && (k <= steps || falls.size() < 2); ++k) {
+    simulator.step();
+    const double now = rates().y;
+    if (last > 0 && now <= 0) falls.push_back((k - 1 + last / (last - now)) * lane.dt);
+    last = now;
+    if (k != steps) continue;
+    const Vec3 w = rates();
+    const BodyState state = simulator.body(0);
+    const Vec3 momentum{moments.x * w.x, moments.y * w.y, moments.z * w.z};
+    out["w_T"] = {w.x, w.y, w.z};
+    const Vec3& z = state.pose.rotation.col[2];
+    out["z_axis_T"] = {z.x, z.y, z.z};
+    out["energy"] = {0.5 * dot(w, momentum)};
+    out["ang_momentum"] = {norm(momentum)};
+  }
+  if (falls.size() >= 2) out["period"] = {falls[1] - falls[0]};
+  return out;
+}
+
+namespace {
+
+/// A top on a ball joint at the origin, its axis at `theta` from the vertical; angle of precession
+/// counted over turns.
+class Top {
+ public:
+  Top(const Json& parameters, const Lane& lane, double precession)
+      : simulator_(model(parameters, lane)) {
+    const double theta = number(parameters, "theta0");
+    simulator_.setPositions(std::vector<Real>{std::cos(0.5 * theta), std::sin(0.5 * theta), 0, 0});
+    simulator_.setVelocities(
+        std::vector<Real>{0, precession * std::sin(theta), number(parameters, "w3")});
+    last_ = angle();
+  }
+  void step() {
+    simulator_.step();
+    const double now = angle();
+    double turn = now - last_;
+    if (turn > kPi) turn -= 2 * kPi;
+    if (turn < -kPi) turn += 2 * kPi;
+    phi_ += turn;
+    last_ = now;
+  }
+  [[nodiscard]] double phi() const { return phi_; }
+  [[nodiscard]] double theta() const {
+    const Vec3 axis = simulator_.body(0).pose.rotation.col[2];
+    return std::atan2(std::hypot(axis.x, axis.y), axis.z);
+  }
+
+ private:
+  static Model model(const Json& parameters, const Lane& lane) {
+    const double mass = number(parameters, "m"), l = number(parameters, "l");
+    const double across = number(parameters, "I1") - mass * l * l;
+    ModelBuilder builder;
+    builder.setOptions(accurateOptions(lane, {0, 0, -number(parameters, "g")}));
+    Body body{.name = "top"};
+    body.joints = {{.name = "point", .type = JointType::Ball}};
+    body.massProperties = solid(mass, {0, 0, l}, {across, across, number(parameters, "I3")});
+    builder.addBody(body);
+    return builder.build();
+  }
+  [[nodiscard]] double angle() const {
+    const Vec3 axis = simulator_.body(0).pose.rotation.col[2];
+    return std::atan2(axis.x, -axis.y);
+  }
+
+  Simulator simulator_;
+  double last_ = 0, phi_ = 0;
+};
+
+}  // namespace
+
+Measured heavyTop(const Json& parameters, const Lane& lane) {
+  const double I1 = number(parameters, "I1"), I3 = number(parameters, "I3"),
+               theta = number(parameters, "theta0"), w3 = number(parameters, "w3"),
+               mgl = number(parameters, "m") * number(parameters, "g") * number(parameters, "l"),
+               duration = number(parameters, "T");
+  // Steady precession is started where it should be, and measured.
+  const double a = I1 * std::cos(theta), b = I3 * w3;
+  const double root = std::sqrt(std::max(0.0, b * b - 4 * a * mgl));
+  const int steps = static_cast<int>(std::lround(duration / lane.dt));
+  const auto precession = [&](double start) {
+    Top top(parameters, lane, start);
+    for (int k = 0; k < steps; ++k) top.step();
+    return top.phi() / (steps * lane.dt);
+  };
+  Measured out{{"precession_slow", {precession((b - root) / (2 * a))}},
+               {"precession_fast", {precession((b + root) / (2 * a))}}};
+
+  Top top(parameters, lane, 0);
+  // Nutation: theta goes from its least to its largest and back.
+  double largest = theta, before = theta, now = theta;
+  std::vector<double> lows, phis;
+  for (int k = 1; k <= steps; ++k) {
+    top.step();
+    const double next = top.theta();
+    largest = std::max(largest, next);
+    if (k > 1 && now < before && now <= next) {
+      // The vertex of the parabola through the three.
+      const double shift = 0.5 * (before - next) / (before - 2 * now + next);
+      lows.push_back((k - 1 + shift) * lane.dt);
+      phis.push_back(top.phi());
+    }
+    before = now;
+    now = next;
+  }
+  out["theta_max"] = {largest};
+  out["theta_phi_T"] = {top.theta(), top.phi()};
+  if (!lows.empty()) {
+    // The first least is the start itself.
+    out["nutation_period"] = {lows.back() / static_cast<double>(lows.size())};
+    out["precession_per_nutation"] = {phis.back() / static_cast<double>(phis.size())};
+  }
+  return out;
+}
+
+Measured fourbarSingular(const Json& parameters, const Lane& lane) {
+  const int windows = static_cast<int>(number(parameters, "N"));
+  if (windows < 1 || windows > 1000) throw InvalidInput("N must be between 1 and 1000");
+  const double length = number(parameters, "L"), mass = number(parameters, "m"),
+               g = number(parameters, "g"), speed = number(parameters, "v0"),
+               duration = number(parameters, "T");
+  ModelBuilder builder;
+  builder.setOptions(accurateOptions(lane, {0, -g, 0}));
+  const double moment = mass * length * length / 12;
+  constexpr double kThin = 1e-6;  // a rod has no moment about itself; a body must
+  const auto add = [&](const std::string& name, const std::string& parent, const Vec3& at,
+                       const Vec3& along) {
+    Body rod{.name = name, .parent = parent};
+    rod.joints = {{.name = "at_" + name, .type = JointType::Revolute, .axis = {0, 0, 1}}};
+    rod.pose.translation = at;
+    const Vec3 moments =
+        along.x > 0 ? Vec3{kThin * moment, moment, moment} : Vec3{moment, kThin * moment, moment};
+    rod.massProperties = solid(mass, along * (0.5 * length), moments);
+    builder.addBody(rod);
+  };
+  std::vector<Real> rates;
+  for (int i = 0; i <= windows; ++i) {
+    const std::string index = std::to_string(i);
+    add("up" + index, "", {i * length, 0, 0}, {0, 1, 0});
+    rates.push_back(-speed / length);
+    if (i == windows) break;
+    add("across" + index, "up" + index, {0, length, 0}, {1, 0, 0});
+    rates.push_back(speed / length);
+  }
+  for (int i = 0; i < windows; ++i) {
+    builder.addEquality({.name = "close" + std::to_string(i),
+                         .type = Equality::Type::Connect,
+                         .first = "across" + std::to_string(i),
+                         .second = "up" + std::to_string(i + 1),
+                         .anchor = {length, 0, 0}});
+  }
+  Simulator simulator(builder.build());
+  simulator.setVelocities(rates);
+  const int steps = static_cast<int>(std::lround(duration / lane.dt));
+  double turn = 0, before = 0;
+  for (int k = 1; k <= steps; ++k) {
+    simulator.step();
+    const double phi = -simulator.state().q[0];
+    if (turn == 0 && phi >= 2 * kPi) turn = (k - 1 + (2 * kPi - before) / (phi - before)) * lane.dt;
+    before = phi;
+  }
+  const BodyState first = simulator.body("up0");
+  const Vec3 top = first.pose * Vec3{0, length, 0};
+  return {{"B0_T", {top.x, top.y}},
+          {"phi_T", {-simulator.state().q[0]}},
+          {"phi_dot_T", {-simulator.state().v[0]}},
+          {"turn_time", {turn}},
+          {"energy", {simulator.energy().kinetic + simulator.energy().potential}}};
+}
+
+}  // namespace tangere::cli
