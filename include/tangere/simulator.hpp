@@ -15,6 +15,9 @@
 
 namespace tangere {
 
+class ContactHandler;
+struct HandlerForce;
+
 /// What happened in a step, as bits.
 enum class StepStatus : std::uint32_t {
   Ok = 0,
@@ -23,6 +26,7 @@ enum class StepStatus : std::uint32_t {
   EnergyInjected = 1u << 2,      ///< Contacts did positive work beyond rounding.
   QueryNotConverged = 1u << 3,   ///< A collision query used its best answer.
   ImpactsCut = 1u << 4,          ///< More impacts than maxImpactsPerStep: the rest were inelastic.
+  HandlerRefused = 1u << 5,      ///< A contact handler gave rows that cannot be: they were left out.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -149,6 +153,17 @@ class Simulator {
   void applyJointForces(std::span<const Real> force);
   /// Of each actuator in the last step [N, N m].
   [[nodiscard]] std::span<const Real> actuatorForces() const;
+  /// Readings of all sensors; those of one start at Model::startOfSensor(). Positions and
+  /// velocities are those of the state, forces and accelerations means over the last step (zero
+  /// before the first one and after setState()). Made on request; good until the next change.
+  [[nodiscard]] std::span<const Real> sensors() const;
+
+  /// Constraints of your own (contact_handler.hpp); returns its index. A handler belongs to one
+  /// simulator. Throws InvalidInput for another solver than SAP.
+  int addContactHandler(std::shared_ptr<ContactHandler> handler);
+  /// What the constraints of a handler did in the last step, in its order; good until the next
+  /// call.
+  [[nodiscard]] std::span<const HandlerForce> handlerForces(int handler) const;
   /// Positions, velocities, activations, controls and time of a keyframe of the model.
   void resetToKeyframe(int keyframe);
 

@@ -170,10 +170,10 @@ void addVelocityTo(int clique, int dof, Real weight, CliqueRow* row, const SapWo
 
 void clearRow(CliqueRow* row) { row->clique1 = row->clique2 = -1; }
 
-void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap) {
+void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int at) {
   const auto copy = [&](int clique, const std::vector<Real>& entries) {
     if (clique < 0) return;
-    Real* out = rowsOf(c, 0, clique, sap);
+    Real* out = rowsOf(c, at, clique, sap);
     for (std::size_t k = 0; k < entries.size(); ++k) out[k] = weight * entries[k];
   };
   copy(row.clique1, row.row1);

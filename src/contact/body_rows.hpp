@@ -40,8 +40,8 @@ void addAngularTo(const model::ModelData& model, int body, const Vec3& axis, Rea
 /// Adds weight times one velocity of a clique.
 void addVelocityTo(int clique, int dof, Real weight, CliqueRow* row, const SapWorkspace& sap);
 void clearRow(CliqueRow* row);
-/// Weight times the row, as the only row of constraint c.
-void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap);
+/// Weight times the row, as row `at` of constraint c.
+void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int at = 0);
 /// The row times velocities in the order of the problem.
 [[nodiscard]] Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v);
 

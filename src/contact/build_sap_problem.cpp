@@ -6,6 +6,10 @@
 #include "contact/equality_rows.hpp"
 #include "contact/joint_rows.hpp"
 #include "contact/tendon_rows.hpp"
+#include "contact/user_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace tangere::contact {
 
@@ -50,6 +54,7 @@ void buildSapProblem(const model::ModelData& model, const model::Control& contro
   addEqualityRows(model, state, sap);
   addTendonRows(model, sap);
   addDriveRows(sap);
+  addUserRows(model, state, sap);
 }
 
 namespace {
@@ -125,6 +130,37 @@ void addAppliedForces(int treeIndex, const model::ModelData& model, const model:
     applied[k] += control.jointForce[model.dofs[tree.firstDof + k].v];
 }
 
+/// v* from the forces that `sap` holds; the matrix is factored.
+void computeFreeVelocity(int treeIndex, const model::ModelData& model, SapWorkspace& sap) {
+  const model::Tree& tree = model.trees[treeIndex];
+  const int clique = sap.cliqueOfTree[treeIndex];
+  const int first = sap.problem.firstVelocity[clique];
+  const Real dt = model.options.dt;
+  Real* vStar = sap.problem.freeVelocity(clique);
+  for (int k = 0; k < tree.numDofs; ++k) {
+    const int i = first + k;
+    vStar[k] = dt * (sap.applied[i] - sap.bias[i] + sap.passive[i] + sap.driveForce[i] -
+                     dt * sap.stiffness[i] * sap.v0[i]);
+  }
+  dynamics::solveMassMatrix(sap.trees, treeIndex, vStar);
+  for (int k = 0; k < tree.numDofs; ++k) vStar[k] += sap.v0[first + k];
+}
+
+/// The bias of the mean of the velocities before and after the free motion. What spins feels its
+/// own momentum: that of the start alone would add energy to a top in every step.
+void turnBias(int treeIndex, const model::ModelData& model, const State& state, SapWorkspace& sap) {
+  const model::Tree& tree = model.trees[treeIndex];
+  const int clique = sap.cliqueOfTree[treeIndex];
+  const int first = sap.problem.firstVelocity[clique];
+  sap.nextVelocities.resize(state.v.size());
+  for (int k = 0; k < tree.numDofs; ++k)
+    sap.nextVelocities[model.dofs[tree.firstDof + k].v] =
+        Real(0.5) * (sap.v0[first + k] + sap.problem.freeVelocity(clique)[k]);
+  dynamics::computeTreeVelocities(sap.trees, treeIndex, sap.nextVelocities);
+  dynamics::computeBiasForce(sap.trees, treeIndex, model.options.gravity, sap.bias.data() + first);
+  dynamics::computeTreeVelocities(sap.trees, treeIndex, state.v);
+}
+
 /// A = M + dt D + dt^2 K, and the velocity that
 ///   M (v - v0) = dt (tau - bias - K (q0 + dt v - q_rest) - D v)
 /// gives: springs, damping and drives without limits are implicit.
@@ -151,15 +187,50 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
         dt * (sap.damping[first + k] + dt * sap.stiffness[first + k]);
   }
   dynamics::copyMassMatrix(sap.trees, treeIndex, sap.problem.matrix(clique));
-  Real* vStar = sap.problem.freeVelocity(clique);
-  for (int k = 0; k < tree.numDofs; ++k) {
-    const int i = first + k;
-    vStar[k] = dt * (sap.applied[i] - sap.bias[i] + sap.passive[i] + sap.driveForce[i] -
-                     dt * sap.stiffness[i] * sap.v0[i]);
+  (void)dynamics::factorMassMatrix(sap.trees, treeIndex);  // if it fails the solver says so
+  computeFreeVelocity(treeIndex, model, sap);
+  if (tree.hasBall) {
+    turnBias(treeIndex, model, state, sap);
+    computeFreeVelocity(treeIndex, model, sap);
   }
-  if (dynamics::factorMassMatrix(sap.trees, treeIndex))
-    dynamics::solveMassMatrix(sap.trees, treeIndex, vStar);
-  for (int k = 0; k < tree.numDofs; ++k) vStar[k] += sap.v0[first + k];
+}
+
+/// J v* + b of a contact.
+void freeVelocityOf(int c, const SapWorkspace& sap, Real* vc) {
+  const solver::SapConstraint& constraint = sap.problem.constraints[c];
+  for (int row = 0; row < 3; ++row) vc[row] = sap.problem.bias[constraint.firstRow + row];
+  const auto add = [&](int clique, std::int64_t jacobian) {
+    if (clique < 0) return;
+    const int n = sap.problem.numVelocities(clique);
+    const Real* J = sap.problem.jacobian.data() + jacobian;
+    const Real* v = sap.problem.vStar.data() + sap.problem.firstVelocity[clique];
+    for (int row = 0; row < 3; ++row) {
+      for (int k = 0; k < n; ++k) vc[row] += J[row * n + k] * v[k];
+    }
+  };
+  add(constraint.clique1, constraint.jacobian1);
+  add(constraint.clique2, constraint.jacobian2);
+}
+
+/// How fast the point will slide: as it does, where it slid in the last step; where it is new, what
+/// friction cannot stop of the free motion; otherwise not at all.
+Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
+                  const SapWorkspace& sap) {
+  if (point.friction == 0) return 0;
+  const auto velocityOf = [&](int body, const Vec3& arm) {
+    return state.velocity[body] + cross(state.angularVelocity[body], arm);
+  };
+  if (point.normalImpulse > 0) {
+    const Real held = std::hypot(point.tangentImpulse[0], point.tangentImpulse[1]);
+    constexpr Real kNearlyAll = 1 - 1e-6;
+    if (held < kNearlyAll * point.friction * point.normalImpulse) return 0;
+    const Vec3 v = velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
+    return norm(v - point.normal * dot(v, point.normal));
+  }
+  Real vc[3];
+  freeVelocityOf(c, sap, vc);
+  const Real approach = -(vc[2] + point.gap / sap.problem.dt);
+  return std::max<Real>(std::hypot(vc[0], vc[1]) - point.friction * std::max<Real>(approach, 0), 0);
 }
 
 void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
@@ -174,13 +245,13 @@ void addContacts(const model::ModelData& model, const State& state, const model:
         model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
     for (int i = group.first; i < group.first + group.count; ++i) {
       const solver::ImpulsePoint& point = ws.problem.points[i];
-      const int c = sap.problem.addContact(cliques.first, cliques.second,
-                                           {.friction = point.friction,
-                                            .stiffness = material.stiffness,
-                                            .dissipationTime = material.relaxationTime,
-                                            .gap = point.gap,
-                                            .heldImpulse = {point.tangentImpulse[0],
-                                                            point.tangentImpulse[1]}});
+      const int c = sap.problem.addContact(
+          cliques.first, cliques.second,
+          {.friction = point.friction,
+           .stiffness = material.stiffness,
+           .dissipationTime = material.relaxationTime,
+           .gap = point.gap,
+           .heldImpulse = {point.tangentImpulse[0], point.tangentImpulse[1]}});
       writePointRows(model, state, c, 0, group.block1, state.center[group.block1] + point.r1,
                      group.block2, state.center[group.block2] + point.r2,
                      Mat3{{point.tangent1, point.tangent2, point.normal}}, sap);
@@ -188,6 +259,7 @@ void addContacts(const model::ModelData& model, const State& state, const model:
       impulse[0] = point.tangentImpulse[0];
       impulse[1] = point.tangentImpulse[1];
       impulse[2] = point.normalImpulse;
+      sap.problem.contacts.back().slip = expectedSlip(c, point, state, sap);
       sap.constraintOfPoint[i] = c;
     }
   }

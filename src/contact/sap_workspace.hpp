@@ -4,12 +4,15 @@
 // and the State in every step; the vectors keep their memory.
 #pragma once
 
+#include <tangere/contact_handler.hpp>
+
 #include "dynamics/tree_dynamics.hpp"
 #include "dynamics/tree_kinematics.hpp"
 #include "model/workspace.hpp"
 #include "solver/sap_problem.hpp"
 #include "solver/sap_solver.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace tangere::contact {
@@ -45,14 +48,49 @@ struct TendonState {
 
 /// What a row that is neither contact nor drive belongs to.
 struct RowOwner {
-  enum class Kind : std::uint8_t { Limit, Friction, Equality, TendonLimit, TendonFriction };
+  enum class Kind : std::uint8_t {
+    Limit,
+    Friction,
+    Equality,
+    TendonLimit,
+    TendonFriction,
+    TendonSpring,
+  };
   Kind kind = Kind::Limit;
   int index = 0;  ///< joint, equality or tendon
   int constraint = 0;
+  Real sign = 1;  ///< of a tendon: the row is this times what changes its length
+};
+
+/// A constraint of a contact handler, as the solver knows it.
+class HandledConstraint final : public solver::SapUserConstraint {
+ public:
+  HandledConstraint(ContactHandler* owner, int ownerIndex, int which, const ConstraintRows& given)
+      : handler(owner), handlerIndex(ownerIndex), index(which), rows(given) {}
+  void prepare(Real dt, int numRows, const Real* delassus) override {
+    handler->prepare(index, dt, numRows, delassus);
+  }
+  [[nodiscard]] Real evaluate(int, const Real* vc, Real* gamma, Real* hessian) const override {
+    return handler->evaluate(index, vc, gamma, hessian);
+  }
+
+  ContactHandler* handler = nullptr;
+  int handlerIndex = 0;
+  int index = 0;  ///< as the handler counts
+  ConstraintRows rows{};
+  int constraint = -1;  ///< in the problem; -1: it moves nothing
+};
+
+/// The start of the last step, for sensors of forces and accelerations.
+struct StepStart {
+  std::vector<Real> q, v;
+  std::vector<Vec3> velocity, angularVelocity;  ///< of bodies
+  std::vector<Vec3> force, torque;              ///< applied to bodies
 };
 
 struct SapWorkspace {
-  explicit SapWorkspace(const model::ModelData& model) : trees(model) {}
+  explicit SapWorkspace(const model::ModelData& model)
+      : trees(model), keepsStart(!model.sensors.empty()) {}
 
   dynamics::TreeWorkspace trees;
   bool areTreesCurrent = false;  ///< `trees` holds the poses and velocities of the State as it is
@@ -69,6 +107,12 @@ struct SapWorkspace {
   std::vector<CliqueRow> driveRows;
   std::vector<TendonState> tendons;
   std::vector<RowOwner> owners;
+  std::vector<std::shared_ptr<ContactHandler>> handlers;
+  std::vector<HandledConstraint> handled;
+  bool isHandlerRefused = false;  ///< one gave rows that cannot be
+
+  bool keepsStart = false;
+  StepStart start;
 
   // By velocity, in the order of trees.
   std::vector<Real> v0, v1;              ///< before and after

@@ -103,6 +103,7 @@ void report(const model::ModelData& model, model::Workspace& ws, const SapWorksp
   out.iterations = sap.report.iterations;
   out.residual = sap.report.residual;
   out.errorBound = sap.report.errorBound;
+  if (sap.isHandlerRefused) out.status = out.status | StepStatus::HandlerRefused;
   if (solver::isSolved(sap.report.status)) return;
   out.status = out.status | StepStatus::SolverNotConverged;
   if (sap.report.worstConstraint >= 0) nameBodies(model, ws, sap, sap.report.worstConstraint, &out);

@@ -24,23 +24,6 @@ Vec3 startPosition(const model::ModelData& model, int site) {
   return s.body < 0 ? p : model.bodies[s.body].startPose * p;
 }
 
-/// Calls `visit` with the two sites of every straight piece and its weight.
-template <class Visit>
-void forEachPiece(const model::ModelTendon& tendon, const Visit& visit) {
-  Real weight = 1;
-  int last = -1;
-  for (std::size_t i = 0; i < tendon.sites.size(); ++i) {
-    const int site = tendon.sites[i];
-    if (site < 0) {
-      weight = 1 / tendon.tendon.path[i].divisor;
-      last = -1;
-      continue;
-    }
-    if (last >= 0) visit(last, site, weight);
-    last = site;
-  }
-}
-
 Real startLength(const model::ModelData& model, const model::ModelTendon& tendon) {
   Real length = 0;
   for (std::size_t i = 0; i < tendon.joints.size(); ++i)
@@ -76,8 +59,8 @@ void measure(const model::ModelData& model, const State& state, const model::Mod
   out->rate = rateOf(out->row, sap, sap.v0.data());
 }
 
-void own(RowOwner::Kind kind, int index, int c, SapWorkspace& sap) {
-  sap.owners.push_back({kind, index, c});
+void own(RowOwner::Kind kind, int index, int c, SapWorkspace& sap, Real sign = 1) {
+  sap.owners.push_back({kind, index, c, sign});
 }
 
 }  // namespace
@@ -105,7 +88,7 @@ void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
           sap.problem.addLimit(1, row.clique1, row.clique2, {.dissipationTime = relaxationOf(dt)});
       writeRow(row, sign, c, sap);
       sap.problem.target(c)[0] = gap;
-      own(RowOwner::Kind::TendonLimit, i, c, sap);
+      own(RowOwner::Kind::TendonLimit, i, c, sap, sign);
     };
     if (tendon.lower > -kUnlimited) addLimit(1, at.length - tendon.lower);
     if (tendon.upper < kUnlimited) addLimit(-1, tendon.upper - at.length);
@@ -128,6 +111,7 @@ void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
                                           .position = at.length,
                                           .targetPosition = rest});
       writeRow(row, 1, c, sap);
+      own(RowOwner::Kind::TendonSpring, i, c, sap);
     }
   }
 }

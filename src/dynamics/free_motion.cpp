@@ -5,7 +5,7 @@ namespace tangere::dynamics {
 
 namespace {
 
-constexpr std::int64_t kGrain = 512;
+constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
 
 /// R a R^T for a symmetric a in the body frame.
 solver::Sym3 inWorld(const Mat3& R, const Mat3& a) {

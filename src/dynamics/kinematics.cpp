@@ -69,7 +69,7 @@ void computeKinematics(const model::ModelData& model, const model::Control& cont
   ws.poseAge.resize(numBodies, 0);
   ws.shapePose.resize(model.shapes.size());
   ws.sweptBox.resize(model.shapes.size());
-  constexpr std::int64_t kGrain = 512;
+  constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
   core::parallelFor(
       ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
       [&](std::int64_t begin, std::int64_t end) {

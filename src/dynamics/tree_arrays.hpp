@@ -204,6 +204,7 @@ void TreeArrays<S>::addLinks(const model::ModelData& model, const model::Tree& t
     to.mass = S(body.mass.mass);
     to.center = detail::cast<S>(body.mass.center);
     to.inertia = math::symmetricOf(detail::cast<S>(body.mass.inertia));
+    to.isInertiaDiagonal = to.inertia.xy == S(0) && to.inertia.xz == S(0) && to.inertia.yz == S(0);
     to.gravityScale = S(body.gravityScale);
     to.linearDamping = S(body.linearDamping);
     to.angularDamping = S(body.angularDamping);

@@ -26,10 +26,35 @@ math::SpatialT<Real>* aboutReference(TreeWorkspace& ws, int tree,
   return out;
 }
 
+// The same functions compiled for wider registers: the same operations in the same order on every
+// number, and no fused ones, so the same bits. What is not inlined stays as it is everywhere.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define TANGERE_WIDE __attribute__((target("avx2"), flatten))
+bool hasWideRegisters() {
+  static const bool isThere = __builtin_cpu_supports("avx2") != 0;
+  return isThere;
+}
+#else
+#define TANGERE_WIDE
+bool hasWideRegisters() { return false; }
+#endif
+
+TANGERE_WIDE void computeMatrixWide(const kernel::TreeView<Real>& tree, Real dampingTime) {
+  kernel::computeTreeMatrix(tree, dampingTime);
+}
+
+TANGERE_WIDE bool factorMatrixWide(const kernel::TreeView<Real>& tree) {
+  return kernel::factorTreeMatrix(tree);
+}
+
 }  // namespace
 
 void computeMassMatrix(TreeWorkspace& ws, int tree, Real dampingTime) {
-  kernel::computeTreeMatrix(ws.view(tree), dampingTime);
+  if (hasWideRegisters()) {
+    computeMatrixWide(ws.view(tree), dampingTime);
+  } else {
+    kernel::computeTreeMatrix(ws.view(tree), dampingTime);
+  }
 }
 
 void copyMassMatrix(TreeWorkspace& ws, int tree, Real* out) {
@@ -41,7 +66,8 @@ void multiplyMassMatrix(TreeWorkspace& ws, int tree, const Real* x, Real* out) {
 }
 
 bool factorMassMatrix(TreeWorkspace& ws, int tree) {
-  return kernel::factorTreeMatrix(ws.view(tree));
+  const kernel::TreeView<Real> view = ws.view(tree);
+  return hasWideRegisters() ? factorMatrixWide(view) : kernel::factorTreeMatrix(view);
 }
 
 void solveMassMatrix(TreeWorkspace& ws, int tree, Real* x) {

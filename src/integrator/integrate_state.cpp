@@ -22,7 +22,7 @@ bool isFinite(const model::BodyMotion& motion) {
 int integrateState(const model::ModelData& model, State& state, model::Workspace& ws) {
   const std::size_t numBodies = model.bodies.size();
   ws.next.resize(numBodies);
-  constexpr std::int64_t kGrain = 512;
+  constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
   core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (auto i = static_cast<std::size_t>(begin);

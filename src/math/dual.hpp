@@ -37,8 +37,8 @@ struct Dual {
     return {a.value * b.value, a.rate * b.value + a.value * b.rate};
   }
   friend TANGERE_HD constexpr Dual operator/(const Dual& a, const Dual& b) {
-    const Real value = a.value / b.value;
-    return {value, (a.rate - value * b.rate) / b.value};
+    const Real ratio = a.value / b.value;
+    return {ratio, (a.rate - ratio * b.rate) / b.value};
   }
   friend TANGERE_HD constexpr bool operator==(const Dual& a, const Dual& b) {
     return a.value == b.value;

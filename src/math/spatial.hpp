@@ -53,6 +53,18 @@ template <class S>
           c0.y * R.col[0].z + c1.y * R.col[1].z + c2.y * R.col[2].z};
 }
 
+/// The same when nothing is off the diagonal of `a`.
+template <class S>
+[[nodiscard]] TANGERE_HD constexpr Sym3T<S> rotatedDiagonal(const Mat3T<S>& R, const Sym3T<S>& a) {
+  const Vec3T<S> c0 = R.col[0] * a.xx, c1 = R.col[1] * a.yy, c2 = R.col[2] * a.zz;
+  return {c0.x * R.col[0].x + c1.x * R.col[1].x + c2.x * R.col[2].x,
+          c0.y * R.col[0].y + c1.y * R.col[1].y + c2.y * R.col[2].y,
+          c0.z * R.col[0].z + c1.z * R.col[1].z + c2.z * R.col[2].z,
+          c0.x * R.col[0].y + c1.x * R.col[1].y + c2.x * R.col[2].y,
+          c0.x * R.col[0].z + c1.x * R.col[1].z + c2.x * R.col[2].z,
+          c0.y * R.col[0].z + c1.y * R.col[1].z + c2.y * R.col[2].z};
+}
+
 /// mass (|c|^2 1 - c c^T): what a mass at c adds to the inertia about the origin.
 template <class S>
 [[nodiscard]] TANGERE_HD constexpr Sym3T<S> pointInertia(S mass, const Vec3T<S>& c) {

@@ -2,12 +2,14 @@
 #include <tangere/simulator.hpp>
 
 #include "contact/contact_forces.hpp"
+#include "contact/user_rows.hpp"
 #include "core/assert.hpp"
 #include "core/fpu_guard.hpp"
 #include "integrator/integrate_trees.hpp"
 #include "math/quat.hpp"
 #include "math/transform.hpp"
 #include "sim/error_control.hpp"
+#include "sim/sensors.hpp"
 #include "sim/step.hpp"
 
 #include <algorithm>
@@ -59,6 +61,7 @@ struct Simulator::Impl {
     if (data.options.solver == SolverType::Sap) {
       sap = std::make_unique<contact::SapWorkspace>(data);
       requireInertia(data, *sap);
+      if (!data.sensors.empty()) sensors = std::make_unique<sim::Sensors>(data);
       if (data.options.accuracy > 0) errorControl = std::make_unique<sim::ErrorControl>(data);
     }
   }
@@ -111,6 +114,7 @@ struct Simulator::Impl {
     ws.poseAge.assign(ws.poseAge.size(), 0);
     ws.isLedgerCurrent = false;
     if (sap) sap->areTreesCurrent = false;
+    areSensorsRead = false;
   }
 
   Model model;
@@ -124,6 +128,11 @@ struct Simulator::Impl {
   std::vector<PhaseTime> phases;
   std::vector<ContactForce> allContacts;
   std::vector<Real> actuatorForces;
+  std::unique_ptr<sim::Sensors> sensors;  ///< null: the model has none
+  std::span<const Real> readings;
+  std::vector<HandlerForce> handlerForces;
+  bool areSensorsRead = false;
+  bool hasStep = false;  ///< what the last step did is about the state as it is
   bool hasForces = false;
 };
 
@@ -152,7 +161,9 @@ const StepReport& Simulator::step() {
     impl.control.torque.assign(impl.control.torque.size(), {});
     impl.hasForces = false;
   }
-  if (has(impl.ws.report.status, StepStatus::StateNotFinite)) return impl.ws.report;
+  impl.areSensorsRead = false;
+  impl.hasStep = !has(impl.ws.report.status, StepStatus::StateNotFinite);
+  if (!impl.hasStep) return impl.ws.report;
 
   const EnergyLedger& last = impl.ws.ledger;
   EnergyLedger& sum = impl.sum;
@@ -240,6 +251,7 @@ void Simulator::setState(const State& state) {
   impl_->state.patches.setOptions(options);
   impl_->sum = {};
   impl_->ws.sleepingContacts.clear();
+  impl_->hasStep = false;
   impl_->forgetPoses();
 }
 
@@ -298,6 +310,7 @@ void Simulator::setVelocity(int index, const Vec3& linear, const Vec3& angular) 
   impl_->state.velocity[index] = linear + cross(angular, arm);
   impl_->state.angularVelocity[index] = angular;
   impl_->wake(index);
+  impl_->areSensorsRead = false;
   impl_->copyToCoordinates();
 }
 
@@ -374,6 +387,35 @@ std::span<const Real> Simulator::actuatorForces() const {
   return forces;
 }
 
+std::span<const Real> Simulator::sensors() const {
+  Impl& impl = *impl_;
+  if (!impl.sensors || impl.areSensorsRead) return impl.readings;
+  impl.readings = impl.sensors->read({.model = impl.model.data(),
+                                      .state = impl.state,
+                                      .ws = impl.ws,
+                                      .sap = *impl.sap,
+                                      .contacts = contacts(),
+                                      .hasStep = impl.hasStep});
+  impl.areSensorsRead = true;
+  return impl.readings;
+}
+
+int Simulator::addContactHandler(std::shared_ptr<ContactHandler> handler) {
+  TANGERE_REQUIRE(impl_->sap != nullptr, "contact handlers need the SAP solver",
+                  solverTypeName(impl_->model.options().solver));
+  TANGERE_REQUIRE(handler != nullptr, "a contact handler is missing");
+  impl_->sap->handlers.push_back(std::move(handler));
+  return static_cast<int>(impl_->sap->handlers.size()) - 1;
+}
+
+std::span<const HandlerForce> Simulator::handlerForces(int handler) const {
+  const int count = impl_->sap ? static_cast<int>(impl_->sap->handlers.size()) : 0;
+  TANGERE_REQUIRE(handler >= 0 && handler < count, "no such contact handler", handler);
+  impl_->handlerForces.clear();
+  if (impl_->hasStep) contact::listHandlerForces(handler, *impl_->sap, &impl_->handlerForces);
+  return impl_->handlerForces;
+}
+
 void Simulator::resetToKeyframe(int keyframe) {
   const std::span<const Keyframe> all = impl_->model.keyframes();
   TANGERE_REQUIRE(keyframe >= 0 && keyframe < static_cast<int>(all.size()), "no such keyframe",
@@ -385,6 +427,7 @@ void Simulator::resetToKeyframe(int keyframe) {
   if (!key.activation.empty()) impl_->state.activation = key.activation;
   if (!key.control.empty()) impl_->control.control = key.control;
   impl_->state.time = key.time;
+  impl_->areSensorsRead = false;
 }
 
 std::string_view stepStatusName(StepStatus bit) {
@@ -401,6 +444,8 @@ std::string_view stepStatusName(StepStatus bit) {
       return "QueryNotConverged";
     case StepStatus::ImpactsCut:
       return "ImpactsCut";
+    case StepStatus::HandlerRefused:
+      return "HandlerRefused";
   }
   return "Unknown";
 }

@@ -15,6 +15,7 @@
 #include "contact/solve_contacts.hpp"
 #include "contact/solve_sap.hpp"
 #include "contact/tree_ledger.hpp"
+#include "contact/user_rows.hpp"
 #include "contact/wake_bodies.hpp"
 #include "dynamics/free_motion.hpp"
 #include "dynamics/kinematics.hpp"
@@ -31,6 +32,15 @@ void refuse(int body, model::Workspace& ws) {
   ws.report.body1 = body;
   ws.report.body2 = -1;
   ws.isLedgerCurrent = false;
+}
+
+void keepStart(const model::Control& control, const State& state, contact::SapWorkspace& sap) {
+  sap.start.q = state.q;
+  sap.start.v = state.v;
+  sap.start.velocity = state.velocity;
+  sap.start.angularVelocity = state.angularVelocity;
+  sap.start.force = control.force;
+  sap.start.torque = control.torque;
 }
 
 }  // namespace
@@ -96,8 +106,14 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   dynamics::computeFreeMotion(model, control, state, ws);    // free bodies
   contact::buildContactProblem(model, state, ws);            // points, groups
   contact::buildSapProblem(model, control, state, ws, sap);  // A, v*, J, limits, drives
+  if (sap.keepsStart) keepStart(control, state, sap);        // for sensors
   clock.end(StepPhase::BuildProblem);
-  contact::solveSap(model, state, ws, sap);   // v, impulses
+  contact::solveSap(model, state, ws, sap);  // v, impulses
+  if (sap.report.status == solver::SapStatus::NotFinite) {
+    sap.areTreesCurrent = false;
+    state.patches.reset();
+    return refuse(ws.report.body1, ws);
+  }
   contact::holdFastBodies(model, state, ws);  // what was turned aside
   contact::storeImpulses(state, ws);          // to the patches
   clock.end(StepPhase::Solve);
@@ -117,6 +133,7 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   contact::storeDryFriction(model, state, sap);        // of their joints
   contact::advanceActivations(model, control, state);  // of actuators
   clock.end(StepPhase::Integrate);
+  contact::keepHandledAwake(model, state, ws, sap);
   if (model.options.sleep.enabled) ws.islands.build(ws.problem.blocks, ws.problem.groups);
   ws.ledger.damping -= contact::putToSleep(model, state, ws);
   integrator::copyFreeBodies(model, state);  // their coordinates

@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write tests/data/golden/dynamics/trees.txt: random trees and what MuJoCo computes for them.
 
-usage: make_golden_trees.py OUTPUT        (needs the Python packages mujoco and numpy)
+usage: make_golden_trees.py OUTPUT [MJCF...]        (needs the Python packages mujoco and numpy)
+
+With files, the robots in them in place of random trees (robots.txt: cassie.xml, iiwa14.xml, 2f85.xml
+and right_hand.xml of the MuJoCo menagerie), without what is no part of a tree: contacts, limits,
+equalities, actuators, tendons, and the mass of what does not move.
 
 Each tree is made as MJCF text from a fixed seed and compiled by MuJoCo (double precision); all
 numbers, those of the model too, are read back from the compiled model and printed with 17 digits,
@@ -25,6 +29,7 @@ so what the test builds is what MuJoCo had. Lines of one tree, vectors as in MuJ
   energy         potential, kinetic
   jacobian LINK point(3), then 3 x n numbers (translation) and 3 x n (rotation)
 """
+import pathlib
 import sys
 
 import mujoco
@@ -103,10 +108,22 @@ def make_model(seed):
     return mujoco.MjModel.from_xml_string(xml), rng
 
 
-def write_tree(out, seed):
-    model, rng = make_model(seed)
+def load_robot(path):
+    model = mujoco.MjModel.from_xml_path(path)
+    model.opt.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_ACTUATION |
+                               mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    for values in (model.tendon_stiffness, model.tendon_damping, model.tendon_armature):
+        values[:] = 0
+    model.body_mass[model.body_weldid == 0] = 0
+    model.body_inertia[model.body_weldid == 0] = 0
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model
+
+
+def write_tree(out, name, model, rng):
     data = mujoco.MjData(model)
-    out.write(f"tree random{seed}\ngravity {text(model.opt.gravity)}\nlinks {model.nbody - 1}\n")
+    out.write(f"tree {name}\ngravity {text(model.opt.gravity)}\nlinks {model.nbody - 1}\n")
     for b in range(1, model.nbody):
         turn = np.zeros(9)
         mujoco.mju_quat2Mat(turn, model.body_iquat[b])
@@ -146,10 +163,12 @@ def write_tree(out, seed):
     out.write(f"jacobian {body - 1} {text(point)} {text(moving)} {text(turning)}\n")
 
 
-def main(path):
+def main(path, *robots):
     with open(path, "w") as out:
-        for seed in range(NUM_TREES):
-            write_tree(out, seed)
+        for seed in range(0 if robots else NUM_TREES):
+            write_tree(out, f"random{seed}", *make_model(seed))
+        for robot in robots:
+            write_tree(out, pathlib.Path(robot).stem, load_robot(robot), np.random.default_rng(7))
 
 
 if __name__ == "__main__":

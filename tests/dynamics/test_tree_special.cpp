@@ -4,6 +4,7 @@
 // reads from the workspace: Jacobians between links, forces through joints, accelerations.
 #include <tangere/dynamics.hpp>
 
+#include "dynamics/kernels/composite_inertia.hpp"
 #include "dynamics/random_tree.hpp"
 #include "dynamics/tree_dynamics.hpp"
 
@@ -302,6 +303,26 @@ TEST(TreeSpecial, DenseMatrixProductAndFactorsAreOfOneMatrix) {
   ASSERT_TRUE(dynamics::factorMassMatrix(robot.ws, 0));
   dynamics::solveMassMatrix(robot.ws, 0, product.data());
   EXPECT_LT(relativeDifference(product, x), 1e-11);
+}
+
+TEST(TreeSpecial, WideRegistersGiveTheBitsOfNarrowOnes) {
+  // This file is compiled for any processor; the library may choose by the one it runs on.
+  for (const TreeOptions& options : manyTrees()) {
+    Robot robot(options);
+    const kernel::TreeView<Real> tree = robot.ws.view(0);
+    dynamics::computeMassMatrix(robot.ws, 0);
+    ASSERT_TRUE(dynamics::factorMassMatrix(robot.ws, 0));
+    const std::vector<Real> matrix = robot.ws.matrix, factor = robot.ws.factor;
+    kernel::computeTreeMatrix(tree, Real(0));
+    ASSERT_TRUE(kernel::factorTreeMatrix(tree));
+    for (int k = 0; k < tree.numDofs; ++k) {
+      for (int d = 0; d < tree.dofs[k].depth; ++d) {
+        const auto i = static_cast<std::size_t>(tree.dofs[k].row + d);
+        EXPECT_EQ(matrix[i], robot.ws.matrix[i]);
+        EXPECT_EQ(factor[i], robot.ws.factor[i]);
+      }
+    }
+  }
 }
 
 TEST(TreeSpecial, AMatrixThatIsNotPositiveIsReported) {

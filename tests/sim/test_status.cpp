@@ -105,7 +105,7 @@ TEST(Status, AnUnknownBodyIsNamedWithItsNeighbours) {
 TEST(Status, EveryBitHasAName) {
   for (const StepStatus bit :
        {StepStatus::SolverNotConverged, StepStatus::StateNotFinite, StepStatus::EnergyInjected,
-        StepStatus::QueryNotConverged, StepStatus::ImpactsCut}) {
+        StepStatus::QueryNotConverged, StepStatus::ImpactsCut, StepStatus::HandlerRefused}) {
     EXPECT_NE(stepStatusName(bit), "Unknown");
   }
   EXPECT_EQ(describe({}, twoBodies().build(), 1), "");

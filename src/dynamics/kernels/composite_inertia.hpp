@@ -21,12 +21,17 @@ TANGERE_HD inline void computeTreeMatrix(const TreeView<S>& tree, S dampingTime)
     computeFreeBodyMatrix(tree, dampingTime);
     return;
   }
-  for (int i = 0; i < tree.numLinks; ++i) {
-    const LinkT<S>& link = tree.links[i];
-    const S linear = S(1) + dampingTime * link.linearDamping;
-    const S angular = S(1) + dampingTime * link.angularDamping;
-    tree.composite[i] =
-        math::rigidInertia(link.mass * linear, tree.center[i], tree.inertia[i] * angular);
+  if (dampingTime > S(0)) {
+    for (int i = 0; i < tree.numLinks; ++i) {
+      const LinkT<S>& link = tree.links[i];
+      const S linear = S(1) + dampingTime * link.linearDamping;
+      const S angular = S(1) + dampingTime * link.angularDamping;
+      tree.composite[i] =
+          math::rigidInertia(link.mass * linear, tree.center[i], tree.inertia[i] * angular);
+    }
+  } else {
+    for (int i = 0; i < tree.numLinks; ++i)
+      tree.composite[i] = math::rigidInertia(tree.links[i].mass, tree.center[i], tree.inertia[i]);
   }
   for (int i = tree.numLinks - 1; i >= 0; --i) {
     const LinkT<S>& link = tree.links[i];

@@ -43,7 +43,8 @@ TANGERE_HD inline void computeFreeBodyPositions(const TreeView<S>& tree, const S
   tree.pose[0] = {R, tree.frame->base};
   tree.origin[0] = -arm;
   tree.center[0] = {};
-  tree.inertia[0] = math::rotated(R, link.inertia);
+  tree.inertia[0] = link.isInertiaDiagonal ? math::rotatedDiagonal(R, link.inertia)
+                                           : math::rotated(R, link.inertia);
   const Mat3T<S> world = Mat3T<S>::identity();
   for (int k = 0; k < 3; ++k) {
     tree.subspace[k] = {{}, world.col[k]};
@@ -129,7 +130,8 @@ TANGERE_HD inline void moveToReference(const TreeView<S>& tree) {
     tree.origin[i] = pose.translation - reference;
     pose.translation += base;
     tree.center[i] -= reference;
-    tree.inertia[i] = math::rotated(pose.rotation, link.inertia);
+    tree.inertia[i] = link.isInertiaDiagonal ? math::rotatedDiagonal(pose.rotation, link.inertia)
+                                             : math::rotated(pose.rotation, link.inertia);
     for (int j = link.firstJoint; j < link.firstJoint + link.numJoints; ++j) {
       const JointT<S>& joint = tree.joints[j];
       if (joint.type == JointType::Prismatic) continue;

@@ -25,7 +25,8 @@ struct LinkT {
   int firstDof = 0, numDofs = 0;
   int lastDof = -1;           ///< the last velocity that moves it
   bool isPoseTurned = false;  ///< the rotation of `pose` is not the identity
-  TransformT<S> pose{};       ///< X_PB with the joints at their references
+  bool isInertiaDiagonal = false;
+  TransformT<S> pose{};  ///< X_PB with the joints at their references
   S mass{};
   Vec3T<S> center{};         ///< body frame
   math::Sym3T<S> inertia{};  ///< about the centre, body frame

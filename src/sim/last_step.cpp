@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/last_step.hpp"
+
+#include "contact/link_wrenches.hpp"
+
+#include <algorithm>
+
+namespace tangere::sim {
+
+namespace {
+
+bool isBelow(const model::ModelData& model, int body, int ancestor) {
+  while (body >= 0 && body != ancestor) body = model.bodies[body].parent;
+  return body == ancestor;
+}
+
+}  // namespace
+
+void LastStep::update(const model::ModelData& model, const model::Workspace& ws,
+                      const contact::SapWorkspace& sap) {
+  const contact::StepStart& start = sap.start;
+  ofBody_.assign(model.bodies.size(), {});
+  contact::collectWrenches(model, ws, sap, &ofBody_);
+  meanVelocity_.resize(start.v.size());
+  for (std::size_t i = 0; i < start.v.size(); ++i)
+    meanVelocity_[i] = Real(0.5) * (start.v[i] + sap.nextVelocities[i]);
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    if (!model.trees[t].isFreeBody)
+      dynamics::computeTreePositions(trees_, static_cast<int>(t), start.q);
+  }
+  addBodyDamping(model, sap);
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const model::Tree& tree = model.trees[t];
+    if (tree.isFreeBody) continue;
+    // Of the velocities that the step took the Coriolis forces from.
+    dynamics::computeTreeVelocities(trees_, static_cast<int>(t),
+                                    tree.hasBall ? meanVelocity_ : start.v);
+    acceleration_.resize(static_cast<std::size_t>(tree.numDofs));
+    tau_.resize(acceleration_.size());
+    for (int k = 0; k < tree.numDofs; ++k) {
+      const int v = model.dofs[tree.firstDof + k].v;
+      acceleration_[k] = (sap.nextVelocities[v] - start.v[v]) / sap.problem.dt;
+    }
+    ofLink_.clear();
+    for (int l = tree.firstLink; l < tree.firstLink + tree.numLinks; ++l)
+      ofLink_.push_back(ofBody_[model.links[l].body]);
+    dynamics::computeInverseDynamics(trees_, static_cast<int>(t), model.options.gravity,
+                                     acceleration_.data(), ofLink_, tau_.data());
+  }
+}
+
+/// It is implicit: that of the velocities after the step.
+void LastStep::addBodyDamping(const model::ModelData& model, const contact::SapWorkspace& sap) {
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const model::Tree& tree = model.trees[t];
+    if (tree.isFreeBody) continue;
+    const auto isDamped = [&](const model::TreeLink& link) {
+      const model::ModelBody& body = model.bodies[link.body];
+      return body.linearDamping != 0 || body.angularDamping != 0;
+    };
+    const auto first = model.links.begin() + tree.firstLink;
+    if (!std::any_of(first, first + tree.numLinks, isDamped)) continue;
+    dynamics::computeTreeVelocities(trees_, static_cast<int>(t), sap.nextVelocities);
+    for (int l = tree.firstLink; l < tree.firstLink + tree.numLinks; ++l) {
+      const model::ModelBody& body = model.bodies[model.links[l].body];
+      const Vec3 w = dynamics::linkAngularVelocity(trees_, l);
+      dynamics::LinkWrench& wrench = ofBody_[model.links[l].body];
+      wrench.force -= dynamics::linkVelocity(trees_, l) * (body.linearDamping * body.mass.mass);
+      wrench.torque -= (trees_.inertia[static_cast<std::size_t>(l)] * w) * body.angularDamping;
+    }
+  }
+}
+
+FrameMotion LastStep::motionOf(const SensorFrame& frame, const model::ModelData& model,
+                               const model::Workspace& ws, const contact::SapWorkspace& sap) const {
+  if (frame.body < 0) return {.pose = frame.X_BF};
+  const int body = frame.body;
+  FrameMotion out{.pose = ws.bodyPose[body] * frame.X_BF};
+  const Vec3& p = out.pose.translation;
+  if (model.bodies[body].isJointed) {
+    const int link = model.linkOfBody[body];
+    out.velocity = dynamics::pointVelocity(trees_, link, p);
+    out.angularVelocity = dynamics::linkAngularVelocity(trees_, link);
+    out.acceleration = dynamics::pointAcceleration(trees_, link, p);
+    out.angularAcceleration = trees_.motion[static_cast<std::size_t>(link)].angular;
+    return out;
+  }
+  const Vec3 arm = p - ws.bodyPose[body] * model.bodies[body].mass.center;
+  const Vec3 &v = sap.start.velocity[body], &w = sap.start.angularVelocity[body];
+  const Vec3 a = (ws.next[body].velocity - v) / sap.problem.dt;
+  out.angularVelocity = w;
+  out.velocity = v + cross(w, arm);
+  out.angularAcceleration = (ws.next[body].angularVelocity - w) / sap.problem.dt;
+  out.acceleration = a + cross(out.angularAcceleration, arm) + cross(w, cross(w, arm));
+  return out;
+}
+
+dynamics::LinkWrench LastStep::jointWrench(int body, const Vec3& point,
+                                           const model::ModelData& model,
+                                           const model::Workspace& ws) const {
+  if (body < 0) return {};
+  if (model.bodies[body].isJointed)
+    return dynamics::jointWrench(trees_, model.linkOfBody[body], point);
+  dynamics::LinkWrench out;
+  if (model.bodies[body].type != BodyType::Fixed) return out;
+  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+    const auto other = static_cast<int>(i);
+    if (model.bodies[i].type != BodyType::Fixed || !isBelow(model, other, body)) continue;
+    const Vec3 arm = ws.bodyPose[i] * model.bodies[i].mass.center - point;
+    out.force -= ofBody_[i].force;
+    out.torque -= ofBody_[i].torque + cross(arm, ofBody_[i].force);
+  }
+  for (std::size_t l = 0; l < model.links.size(); ++l) {
+    const model::TreeLink& link = model.links[l];
+    if (link.parent >= 0 || !model.bodies[link.body].isJointed) continue;
+    if (!isBelow(model, model.bodies[link.body].parent, body)) continue;
+    const dynamics::LinkWrench carried = dynamics::jointWrench(trees_, static_cast<int>(l), point);
+    out.force += carried.force;
+    out.torque += carried.torque;
+  }
+  return out;
+}
+
+}  // namespace tangere::sim
