@@ -4,9 +4,9 @@
 
 usage: make_golden_trees.py OUTPUT [MJCF...]        (needs the Python packages mujoco and numpy)
 
-With files, the robots in them in place of random trees (robots.txt: cassie.xml, iiwa14.xml, 2f85.xml
-and right_hand.xml of the MuJoCo menagerie), without what is no part of a tree: contacts, limits,
-equalities, actuators, tendons, and the mass of what does not move.
+With files, the robots in them in place of random trees, without what is no part of a tree: contacts,
+limits, equalities, actuators, tendons, and the mass of what does not move. The test reads such a
+file when TANGERE_GOLDEN_TREES names it.
 
 Each tree is made as MJCF text from a fixed seed and compiled by MuJoCo (double precision); all
 numbers, those of the model too, are read back from the compiled model and printed with 17 digits,
