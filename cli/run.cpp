@@ -37,6 +37,7 @@ struct RunOptions {
   std::optional<std::uint64_t> steps;
   std::string solver, device = "cpu";
   std::optional<Real> accuracy;
+  std::string keyframe;
   int envs = 1;
   std::uint64_t seed = 0;
   std::uint64_t hashEvery = 0;
@@ -189,6 +190,7 @@ class Run {
  public:
   Run(const RunOptions& options, const CommonOptions& common, Model model)
       : options_(options), common_(common), simulator_(std::move(model), common.threads) {
+    if (!options.keyframe.empty()) startFromKeyframe();
     if (!options.resume.empty()) resume();
     if (!options.checkpoint.empty()) requireWritableFolder(options.checkpoint);
     if (!options.replay.empty()) {
@@ -201,6 +203,20 @@ class Run {
     }
     if (!options.record.empty()) recording_.emplace(options.record, simulator_.model());
     if (options.resume.empty()) record();  // the step resumed from is in the earlier recording
+  }
+
+  /// Its controls stay; the state is that of a checkpoint when one is resumed.
+  void startFromKeyframe() {
+    const std::span<const Keyframe> all = simulator_.model().keyframes();
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].name == options_.keyframe) return simulator_.resetToKeyframe(static_cast<int>(i));
+      known.push_back(all[i].name);
+    }
+    throw CommandError(kInputRejected,
+                       {{.file = options_.scene,
+                         .message = join("no keyframe is called '", options_.keyframe, "'",
+                                         nearNames(options_.keyframe, known))}});
   }
 
   /// Steps until `last`, or until something ends the run early.
@@ -389,6 +405,8 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
       ->type_name("N");
   command->add_option("--dt", options->dt_s, "Time step [s] (default: the scene's)")
       ->type_name("S");
+  command->add_option("--keyframe", options->keyframe, "Start from this keyframe of the model")
+      ->type_name("NAME");
   command
       ->add_option("--accuracy", options->accuracy,
                    "SAP: divide steps until no coordinate is off by more [m, rad]")

@@ -18,8 +18,9 @@ void storeImpulses(State& state, model::Workspace& ws) {
   }
 }
 
-void listContactForces(const model::ModelData& model, const State& state, model::Workspace& ws) {
-  const Real perTime = 1 / model.options.dt;
+void listContactForces(const model::ModelData& model, const State& state, model::Workspace& ws,
+                       Real dt) {
+  const Real perTime = 1 / (dt > 0 ? dt : model.options.dt);
   ws.contacts.clear();
   for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
     const solver::ImpulseGroup& group = ws.problem.groups[g];

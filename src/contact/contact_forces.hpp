@@ -9,8 +9,9 @@ namespace tangere::contact {
 void storeImpulses(State& state, model::Workspace& ws);
 
 /// The contact points of the last step with their forces: ws.contacts, in the order of the problem.
-/// Made on request only.
-void listContactForces(const model::ModelData& model, const State& state, model::Workspace& ws);
+/// Made on request only. `dt` [s]: how long the step was; 0: as long as the model says.
+void listContactForces(const model::ModelData& model, const State& state, model::Workspace& ws,
+                       Real dt = 0);
 
 /// Whether a contact kept from the step in which its bodies fell asleep still stands.
 [[nodiscard]] inline bool isHeld(const model::ModelData& model, const State& state,

@@ -236,7 +236,8 @@ void MjcfBodies::readReplicate(const XmlElement& element, const Scope& scope) {
     place.rotation = rotationFromEuler(compiler_, euler * static_cast<Real>(i));
     inner.frame = scope.frame * place;
     const std::string digits = std::to_string(i);
-    inner.suffix = separator + std::string(numDigits - digits.size(), '0') + digits + scope.suffix;
+    inner.suffix = separator;
+    inner.suffix.append(numDigits - digits.size(), '0').append(digits).append(scope.suffix);
     is_copy_ = wasCopy || i > 0;
     readChildren(element, inner);
     place = place * Transform{turn, offset};
@@ -668,7 +669,7 @@ std::string MjcfBodies::materialOf(XmlReader& reader, const MjcfGeom& geom) {
     is_full_ = true;
     return "";
   }
-  const std::string name = import_.prefix + "surface" + std::to_string(surfaces_.size());
+  std::string name = import_.prefix + "surface" + std::to_string(surfaces_.size());
   surface_names_.emplace(surface, name);
   surfaces_.push_back(surface);
   return name;

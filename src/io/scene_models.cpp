@@ -91,6 +91,12 @@ void SceneModels::readModel(const Value& value) {
     table.error(table.placeOf("file"), error.what());
   }
   if (!root) return;
+  if (isFixed && root->name == "mujoco") {
+    table.error(table.placeOf("fixed"),
+                "found fixed = true for an MJCF file, expected none: bodies float there only where "
+                "the file has a <freejoint>");
+    return;
+  }
 
   // Names in the file are seen from its own folder.
   ModelFiles files(path->parent_path(), limits_);

@@ -195,7 +195,8 @@ const EnergyLedger& Simulator::energySum() const { return impl_->sum; }
 std::span<const ContactForce> Simulator::contacts() const {
   model::Workspace& ws = impl_->ws;
   const model::ModelData& model = impl_->model.data();
-  if (!ws.areContactsListed) contact::listContactForces(model, impl_->state, ws);
+  const Real dt = impl_->sap ? impl_->sap->problem.dt : 0;  // error control may have cut the step
+  if (!ws.areContactsListed) contact::listContactForces(model, impl_->state, ws, dt);
   ws.areContactsListed = true;
   if (ws.sleepingContacts.empty()) return ws.contacts;
 

@@ -161,14 +161,15 @@ class IslandSolve {
     iterate_.evaluate();
     if (!isFinite()) return stall();
 
-    const bool isFlat =
-        std::abs(cost - iterate_.cost()) <= 1e-30 + kCostRounding * iterate_.costScale();
+    // What the step promised or what it did is not above the rounding of the cost.
+    const bool isFlat = -slope <= kCostRounding * iterate_.costScale() ||
+                        std::abs(cost - iterate_.cost()) <= kCostRounding * iterate_.costScale();
     const bool isBetter = iterate_.gradientNorm() < Real(0.5) * best_norm_;
     if (iterate_.gradientNorm() < best_norm_) {
       best_norm_ = iterate_.gradientNorm();
       iterate_.saveBest();
     }
-    num_flat_ = isFlat && !isBetter ? num_flat_ + 1 : 0;
+    num_flat_ = isBetter ? 0 : num_flat_ + (isFlat ? 1 : 0);
     return num_flat_ < kMaxFlat || stall();
   }
 

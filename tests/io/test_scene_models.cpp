@@ -99,6 +99,18 @@ TEST_F(SceneModel, MistakesNameTheirFile) {
   EXPECT_HAS(error("[simulation]\nsolver = \"impulse\"\n" + model("")), "SAP solver");
 }
 
+TEST_F(SceneModel, MayBeMjcf) {
+  write("m.xml",
+        "<mujoco><worldbody><body name='b' pos='1 0 0'><joint name='j' axis='0 0 1'/>"
+        "<geom size='0.1'/></body></worldbody></mujoco>");
+  const std::string text = "[[model]]\nfile = \"m.xml\"\nname = \"x\"\nposition = [0, 0, 2]\n";
+  const Scene scene = read(text);
+  EXPECT_VEC_NEAR(centerOf(scene.model, "x/b"), (Vec3{1, 0, 2}), 1e-15);
+  EXPECT_GE(scene.model.findJoint("x/j"), 0);
+  EXPECT_HAS(error(text + "fixed = true\n"),
+             "s.toml:5:9: model 'x': found fixed = true for an MJCF");
+}
+
 TEST_F(SceneModel, CountsGoForTheWholeScene) {
   std::string many;
   for (int i = 0; i < 10; ++i) many += model("name = \"m" + std::to_string(i) + "\"");
