@@ -36,7 +36,7 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
     if (state.isAsleep[i] != 0) return;
     block.velocity = state.velocity[i];
     block.angularVelocity = state.angularVelocity[i];
-    if (body.type != BodyType::Dynamic) return;
+    if (body.type != BodyType::Dynamic || body.isJointed) return;  // a tree has its own motion
 
     block.inverseMass = body.inverseMass;
     block.inverseInertia = inWorld(ws.bodyPose[i].rotation, body.inverseInertia);

@@ -230,7 +230,7 @@ void addLink(const Family& family, int body, int parentLink, ModelData& data) {
   // Depth first without recursion: a chain may be as long as it likes.
   std::vector<std::pair<int, int>> open{{body, parentLink}};
   while (!open.empty()) {
-    const auto [index, parent] = open.back();
+    const int index = open.back().first, parent = open.back().second;
     open.pop_back();
     const int linkIndex = static_cast<int>(data.links.size());
     const ModelBody& modelBody = data.bodies[index];

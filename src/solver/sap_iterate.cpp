@@ -177,56 +177,13 @@ SapInput SapIterate::bindConstraints(const SapOptions& options,
 namespace {
 
 /// w += Y^T Y, Y = L^-1 J^T; J has `m` rows of n, w is m x m and gets its lower triangle, y is
-/// scratch. The columns of Y lie side by side: each operation serves all of them.
-template <int kSize, int kRows>
-void addDelassus(const Real* jacobian, int numRows, int size, const Real* inverse, Real* y,
-                 Real* w) {
-  constexpr int kColumns = 4;
-  const int n = kSize > 0 ? kSize : size;
-  const int m = kRows > 0 ? kRows : numRows;
-  Real* const x = y + 2 * kColumns * n;
-  for (int first = 0; first < m; first += kColumns) {
-    const int count = std::min(kColumns, m - first);
-    for (int i = 0; i < n; ++i) {
-      for (int k = 0; k < kColumns; ++k) {
-        x[kColumns * i + k] = k < count ? jacobian[(first + k) * n + i] : 0;
-      }
-    }
-    Real* const columns = y + first * n;
-    for (int i = 0; i < n; ++i) {
-      Real row[kColumns] = {};
-      for (int c = 0; c <= i; ++c) {
-        const Real f = inverse[i * n + c];
-        for (int k = 0; k < kColumns; ++k) row[k] += f * x[kColumns * c + k];
-      }
-      for (int k = 0; k < kColumns; ++k) columns[kColumns * i + k] = row[k];
-    }
-  }
-  if (m == 3) {
-    Real sums[6] = {};
-    for (int i = 0; i < n; ++i) {
-      const Real x0 = y[kColumns * i], x1 = y[kColumns * i + 1], x2 = y[kColumns * i + 2];
-      sums[0] += x0 * x0;
-      sums[1] += x1 * x0;
-      sums[2] += x1 * x1;
-      sums[3] += x2 * x0;
-      sums[4] += x2 * x1;
-      sums[5] += x2 * x2;
-    }
-    w[0] += sums[0];
-    w[3] += sums[1];
-    w[4] += sums[2];
-    w[6] += sums[3];
-    w[7] += sums[4];
-    w[8] += sums[5];
-    return;
-  }
+/// scratch for m n numbers.
+void addDelassus(const Real* jacobian, int m, int n, const Real* inverse, Real* y, Real* w) {
   for (int a = 0; a < m; ++a) {
-    const Real* const left = y + (a / kColumns) * kColumns * n + a % kColumns;
+    multiplyLower(inverse, n, jacobian + a * n, y + a * n);
     for (int b = 0; b <= a; ++b) {
-      const Real* const right = y + (b / kColumns) * kColumns * n + b % kColumns;
       Real sum = 0;
-      for (int i = 0; i < n; ++i) sum += left[kColumns * i] * right[kColumns * i];
+      for (int i = 0; i < n; ++i) sum += y[a * n + i] * y[b * n + i];
       w[a * m + b] += sum;
     }
   }
@@ -242,20 +199,19 @@ void SapIterate::delassus(const Local& local, Real* w) const {
   }
   const int m = local.numRows;
   for (int i = 0; i < m * m; ++i) w[i] = 0;
-  Real stack[12 * kMaxStackVelocities];
+  Real stack[kSapMaxRows * kMaxStackVelocities];
   std::vector<Real> heap;  // trees of more velocities are rare
   for (int side = 0; side < (local.size2 > 0 ? 2 : 1); ++side) {
     const Real* const jacobian = side == 0 ? local.jacobian1 : local.jacobian2;
     const int clique = side == 0 ? local.clique1 : local.clique2;
     const Real* const inverse = inverse_factor_.data() + first_entry_[clique];
     const int n = sizes_[clique];
-    if (n == 6 && m == 3) {
-      addDelassus<6, 3>(jacobian, 3, 6, inverse, stack, w);
-    } else if (n <= kMaxStackVelocities && m == 3) {
-      addDelassus<0, 3>(jacobian, 3, n, inverse, stack, w);
+    if (n > kMaxStackVelocities) heap.resize(static_cast<std::size_t>(kSapMaxRows) * n);
+    Real* const scratch = n > kMaxStackVelocities ? heap.data() : stack;
+    if (m == 3) {
+      six_->addDelassus(jacobian, n, inverse, scratch, w);
     } else {
-      if (n > kMaxStackVelocities) heap.resize(static_cast<std::size_t>(12) * n);
-      addDelassus<0, 0>(jacobian, m, n, inverse, n > kMaxStackVelocities ? heap.data() : stack, w);
+      addDelassus(jacobian, m, n, inverse, scratch, w);
     }
   }
   for (int k = 0; k < m; ++k) {
@@ -505,6 +461,12 @@ void SapIterate::addTouch(const BlockSparse& h, int clique, const Touch& touch,
   if (size > kMaxStackVelocities) {
     heap.resize(static_cast<std::size_t>(m) * size);
     product = heap.data();
+  }
+  if (local.shape == Shape::Contact) {
+    const Real* const otherJacobian = isFirst ? local.jacobian2 : local.jacobian1;
+    return six_->addContactOfTree(g, own, size, isKeeper ? otherJacobian : nullptr,
+                                  isFirst ? local.size2 : local.size1, product, target,
+                                  diagonal.stride, values + place.offset, place.stride);
   }
   multiplyHessian(hessianOf(local.kind), g, m, size, own, product);
   addProductUpper(product, own, m, size, diagonal.stride, target);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inner loops of the convex solver for cliques of six velocities, free bodies: a row of a block
-// is six numbers, handled as four and two. Compiled for any machine and for AVX2; both give the
-// same bits, since every operation stands alone and none is fused.
+// The inner loops of the convex solver, above all for cliques of six velocities, free bodies: a row
+// of a block is then six numbers, handled as four and two. Compiled for any machine and for AVX2;
+// both give the same bits, since every operation stands alone and none is fused.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,18 @@ struct SixFunctions {
   /// by the six numbers of its lower triangle, row by row.
   void (*addContact)(const double* g, const double* own, const double* other, double* diagonal,
                      std::int64_t diagonalStride, double* block, std::int64_t blockStride);
+
+  // Contacts of cliques of any size n.
+
+  /// The same for J 3 x n and J_other 3 x otherSize, of the diagonal block its upper triangle;
+  /// `scratch` has room for 3 n.
+  void (*addContactOfTree)(const double* g, const double* own, int n, const double* other,
+                           int otherSize, double* scratch, double* diagonal,
+                           std::int64_t diagonalStride, double* block, std::int64_t blockStride);
+  /// Lower triangle of w (3 x 3, row major) += Y^T Y with Y = inverse J^T, J 3 x n, `inverse` lower
+  /// triangular; `scratch` has room for 4 n.
+  void (*addDelassus)(const double* jacobian, int n, const double* inverse, double* scratch,
+                      double* w);
 };
 
 /// The ones for this machine.

@@ -186,11 +186,72 @@ void addContact(const double* g, const double* own, const double* other, double*
   addBlock(p, k, block, blockStride);
 }
 
+/// target[c] += p0 j0[c] + p1 j1[c] + p2 j2[c].
+TANGERE_INLINE void addRow(double p0, double p1, double p2, const double* j, int n, int begin,
+                           double* target) {
+  const double* const j1 = j + n;
+  const double* const j2 = j1 + n;
+  int c = begin;
+  for (; c + 4 <= n; c += 4) {
+    Four sum = *reinterpret_cast<const Four*>(j + c) * Four{p0, p0, p0, p0};
+    sum += *reinterpret_cast<const Four*>(j1 + c) * Four{p1, p1, p1, p1};
+    sum += *reinterpret_cast<const Four*>(j2 + c) * Four{p2, p2, p2, p2};
+    *reinterpret_cast<Four*>(target + c) += sum;
+  }
+  for (; c < n; ++c) {
+    double sum = j[c] * p0;
+    sum += j1[c] * p1;
+    sum += j2[c] * p2;
+    target[c] += sum;
+  }
+}
+
+void addContactOfTree(const double* g, const double* own, int n, const double* other, int otherSize,
+                      double* scratch, double* diagonal, std::int64_t diagonalStride, double* block,
+                      std::int64_t blockStride) {
+  for (int c = 0; c < 3 * n; ++c) scratch[c] = 0;
+  addRow(g[0], g[1], g[3], own, n, 0, scratch);
+  addRow(g[1], g[2], g[4], own, n, 0, scratch + n);
+  addRow(g[3], g[4], g[5], own, n, 0, scratch + 2 * n);
+  for (int r = 0; r < n; ++r) {
+    const double p0 = scratch[r], p1 = scratch[n + r], p2 = scratch[2 * n + r];
+    addRow(p0, p1, p2, own, n, r, diagonal + r * diagonalStride);
+    if (other != nullptr) addRow(p0, p1, p2, other, otherSize, 0, block + r * blockStride);
+  }
+}
+
+TANGERE_INLINE void addDelassusOfSize(const double* jacobian, int n, const double* inverse,
+                                      double* scratch, double* w) {
+  Four* const x = reinterpret_cast<Four*>(scratch);
+  for (int i = 0; i < n; ++i) {
+    x[i] = Four{jacobian[i], jacobian[n + i], jacobian[2 * n + i], 0};
+  }
+  Four sums[3] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
+  for (int i = 0; i < n; ++i) {
+    const double* const row = inverse + i * n;
+    Four y = {0, 0, 0, 0};
+    for (int c = 0; c <= i; ++c) y += x[c] * Four{row[c], row[c], row[c], row[c]};
+    sums[0] += y * Four{y[0], y[0], y[0], y[0]};
+    sums[1] += y * Four{y[1], y[1], y[1], y[1]};
+    sums[2] += y * Four{y[2], y[2], y[2], y[2]};
+  }
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l <= k; ++l) w[3 * k + l] += sums[k][l];
+  }
+}
+
+void addDelassus(const double* jacobian, int n, const double* inverse, double* scratch, double* w) {
+  if (n == 6) return addDelassusOfSize(jacobian, 6, inverse, scratch, w);
+  addDelassusOfSize(jacobian, n, inverse, scratch, w);
+}
+
 constexpr SixFunctions kFunctions = {.factorPanel = factorPanel,
                                      .update = update,
                                      .forward = forward,
                                      .backward = backward,
-                                     .addContact = addContact};
+                                     .addContact = addContact,
+                                     .addContactOfTree = addContactOfTree,
+                                     .addDelassus = addDelassus};
 
 #undef TANGERE_INLINE
 

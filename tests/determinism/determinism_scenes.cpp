@@ -475,6 +475,69 @@ std::uint64_t simulatedTowers(const Setting& setting) {
   return hashOfMotion(bodies, 0, 350, setting);
 }
 
+/// Joints of every kind, drives, a tendon, a loop and loose bodies under the SAP solver.
+/// Coordinates are in order of creation, so the insertion seed does not apply.
+std::uint64_t simulatedRobots(const Setting& setting) {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.solver = SolverType::Sap;
+  builder.setOptions(options);
+  builder.addMaterial({.name = "stuff", .friction = 0.6});
+  builder.addBody(bodyOf(0, std::make_shared<Plane>(), {}, BodyType::Fixed));
+  const auto rod = std::make_shared<Capsule>(0.04, 0.1);
+  const auto add = [&](const std::string& name, const std::string& parent, const Vec3& at,
+                       const Joint& joint) {
+    Body body{.name = name, .parent = parent, .joints = {joint}};
+    body.pose.translation = at;
+    BodyShape shape{.shape = rod};
+    shape.pose.translation = {0, 0, -0.14};
+    body.shapes = {shape};
+    builder.addBody(body);
+  };
+  Joint base{.name = "a", .type = JointType::Ball, .damping = 0.01};
+  base.upper = 1.2;
+  add("upper", "", {0, 0, 1}, base);
+  Joint elbow{.name = "b", .type = JointType::Universal, .axis = {1, 0, 0}, .axis2 = {0, 1, 0}};
+  elbow.frictionLoss = 0.02;
+  add("lower", "upper", {0, 0, -0.3}, elbow);
+  Joint slide{.name = "c", .type = JointType::Prismatic, .lower = -0.1, .upper = 0.1};
+  slide.stiffness = 20;
+  add("tool", "lower", {0, 0, -0.3}, slide);
+  add("screw", "tool", {0.1, 0, 0}, {.name = "d", .type = JointType::Screw, .pitch = 0.05});
+  add("cart", "", {0.6, 0, 0.35}, {.name = "e", .type = JointType::Planar, .axis = {0, 1, 0}});
+  add("crank", "", {1.2, 0, 0.8}, {.name = "f", .axis = {0, 1, 0}});
+  add("rocker", "", {1.5, 0, 0.8}, {.name = "g", .axis = {0, 1, 0}});
+  builder.addEquality({.name = "bar",
+                       .type = Equality::Type::Distance,
+                       .first = "crank",
+                       .second = "rocker",
+                       .anchor = {0, 0, -0.2},
+                       .anchor2 = {0, 0, -0.2},
+                       .hasRelativePose = true,
+                       .distance = 0.3});
+  builder.addTendon({.name = "t", .terms = {{"c", 1}, {"f", 0.1}}, .lower = -0.05, .upper = 0.1});
+  builder.addActuator(Actuator::position("servo", "c", 500, 5));
+  Actuator turn = Actuator::velocity("turn", "d", 0.5);
+  turn.lowerForce = -0.3;
+  turn.upperForce = 0.3;
+  builder.addActuator(turn);
+  Random random(23);
+  for (int i = 1; i <= 12; ++i) {
+    const Mat3 rotation = random.rotation();
+    const Vec3 place = random.pointInCube(0.3) + Vec3{0, 0, 0.6 + 0.15 * i};
+    builder.addBody(bodyOf(i, workload::randomConvex(workload::kConvexTypes[i % 7], 0.1, 2, random),
+                           {rotation, place}));
+  }
+  Simulator simulator(builder.build(), setting.numThreads);
+  core::StableHash hash;
+  for (int k = 0; k < 250; ++k) {
+    simulator.setControls(std::vector<Real>{0.05 * (k % 40 < 20 ? 1 : -1), 4});
+    simulator.step();
+    if (k % 50 == 49) hash.add(simulator.state().hash());
+  }
+  return hash.value();
+}
+
 struct Scene {
   const char* name;
   std::uint64_t (*run)(const Setting&);
@@ -496,6 +559,7 @@ constexpr Scene kScenes[] = {
     {"contact_regions", contactRegions},
     {"simulated_pile", simulatedPile},
     {"simulated_towers", simulatedTowers},
+    {"simulated_robots", simulatedRobots},
 };
 
 std::vector<Setting> settings() {

@@ -37,13 +37,19 @@ struct BlockMatrix {
     const int n = static_cast<int>(sizes.size());
     full = Eigen::MatrixXd::Zero(first.back(), first.back());
     const auto join = [&](int i, int j) {
-      Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(4, first.back());
-      for (const int b : {i, j}) {
-        for (int c = first[b]; c < first[b + 1]; ++c) {
-          for (int r = 0; r < 4; ++r) rows(r, c) = uniform(random, -1, 1);
+      Eigen::MatrixXd rows[2];
+      for (const int side : {0, 1}) {
+        rows[side].resize(4, sizes[side == 0 ? i : j]);
+        for (int k = 0; k < rows[side].size(); ++k) rows[side].data()[k] = uniform(random, -1, 1);
+      }
+      if (i == j) rows[1] = rows[0];
+      for (const int a : {0, 1}) {
+        for (const int b : {0, 1}) {
+          if (i == j && a + b > 0) continue;
+          full.block(first[a == 0 ? i : j], first[b == 0 ? i : j], rows[a].cols(),
+                     rows[b].cols()) += rows[a].transpose() * rows[b];
         }
       }
-      full += rows.transpose() * rows;
     };
     for (int i = 0; i < n; ++i) {
       join(i, i);
@@ -173,8 +179,9 @@ TEST(SixBlocks, GiveTheSameBitsOnEveryMachine) {
     std::vector<Real> panels[2] = {panel, panel}, inverses[2], vectors[2], targets[2];
     std::vector<std::int32_t> neighbours;
     for (int i = 0; i < numNeighbours; ++i) neighbours.push_back(6 + 6 * i);
-    std::vector<Real> x(static_cast<std::size_t>(width)), target(36 * 8), g(6), j(18), k(18);
-    for (std::vector<Real>* array : {&x, &target, &g, &j, &k}) {
+    std::vector<Real> x(static_cast<std::size_t>(width)), target(48 * 12), g(6), j(18), k(18);
+    std::vector<Real> tree(27), lower(81);
+    for (std::vector<Real>* array : {&x, &target, &g, &j, &k, &tree, &lower}) {
       for (Real& value : *array) value = uniform(&random, -1, 1);
     }
     for (int which = 0; which < 2; ++which) {
@@ -189,6 +196,10 @@ TEST(SixBlocks, GiveTheSameBitsOnEveryMachine) {
                    numNeighbours, vectors[which].data(), 0);
       six.addContact(g.data(), j.data(), k.data(), targets[which].data(), 48,
                      targets[which].data() + 6, 48);
+      Real scratch[4 * 9];
+      six.addContactOfTree(g.data(), tree.data(), 9, j.data(), 6, scratch,
+                           targets[which].data() + 12, 48, targets[which].data() + 30, 48);
+      six.addDelassus(tree.data(), 9, lower.data(), scratch, targets[which].data() + 40);
       if (numNeighbours > 1) {
         const BlockRun runs[] = {{6, 0, 6}, {12, 18, static_cast<std::int32_t>(width) - 12}};
         six.update(panels[which].data(), width, 6, targets[which].data(), 48, runs, 2);
