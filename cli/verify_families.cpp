@@ -181,8 +181,9 @@ Measured inclineBlock(const Json& parameters, const Lane& lane) {
     return slideBlock(g, angle, mu, 0.1, lane).second < kMoving;
   });
   const double steps = stepsFor(duration, dt) * dt;
-  return {{"a_slide", {v / steps}},    {"x_slide_T", {x}},     {"v_slide_T", {v}},
-          {"critical_mu", {critical}}, {"x_stick_T", {creep}}, {"sap_creep_speed", {std::fabs(creepSpeed)}}};
+  return {{"a_slide", {v / steps}}, {"x_slide_T", {x}},
+          {"v_slide_T", {v}},       {"critical_mu", {critical}},
+          {"x_stick_T", {creep}},   {"sap_creep_speed", {std::fabs(creepSpeed)}}};
 }
 
 Measured slideToRoll(const Json& parameters, const Lane& lane) {

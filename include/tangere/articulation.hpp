@@ -156,7 +156,7 @@ enum class SensorType : std::uint8_t {
   Gyro,
   Velocimeter,
   Magnetometer,
-  Force,  ///< through the joint of the site's body, by the child on the parent, in the site's frame
+  Force,  ///< through the joint of the site's body, by the parent on the child, in the site's frame
   Torque,
   Touch,         ///< sum of normal forces inside the site
   ContactForce,  ///< sum of contact forces on a body, world
@@ -180,7 +180,7 @@ enum class SensorType : std::uint8_t {
 struct Sensor {
   enum class Frame : std::uint8_t {
     Body,          ///< frame of the body
-    InertiaFrame,  ///< at the centre of mass, along the principal axes as given
+    InertiaFrame,  ///< at the centre of mass, along the axes of the body
     Site,
   };
   std::string name;
@@ -189,7 +189,7 @@ struct Sensor {
   Frame objectFrame = Frame::Site;  ///< Frame sensors: what `object` names
   std::string reference{};          ///< Frame sensors: seen from here; empty: the world
   Frame referenceFrame = Frame::Site;
-  Real cutoff = 0;  ///< > 0: readings stay within +-cutoff
+  Real cutoff = 0;  ///< > 0: readings stay within +-cutoff; not for quaternions and axes
 };
 
 /// A configuration to start from.

@@ -26,7 +26,7 @@ enum class StepStatus : std::uint32_t {
   EnergyInjected = 1u << 2,      ///< Contacts did positive work beyond rounding.
   QueryNotConverged = 1u << 3,   ///< A collision query used its best answer.
   ImpactsCut = 1u << 4,          ///< More impacts than maxImpactsPerStep: the rest were inelastic.
-  HandlerRefused = 1u << 5,      ///< A contact handler gave rows that cannot be: they were left out.
+  HandlerRefused = 1u << 5,  ///< A contact handler gave rows that cannot be: they were left out.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

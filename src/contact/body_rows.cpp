@@ -59,10 +59,14 @@ void writePointRows(const model::ModelData& model, const State& state, int c, in
                     const Vec3& p1, int body2, const Vec3& p2, const Mat3& R_WC,
                     SapWorkspace& sap) {
   const int clique1 = cliqueOf(sap, body1), clique2 = cliqueOf(sap, body2);
-  if (clique1 >= 0 && clique1 == clique2 && p1 == p2) {
+  // One place of one tree: what moves both bodies alike must not be left as rounding, which a stiff
+  // constraint would take for a very light mass.
+  constexpr Real kSamePlace = 1e-6;
+  if (clique1 >= 0 && clique1 == clique2 && norm(p1 - p2) < kSamePlace) {
     const int stride = sap.problem.numVelocities(clique1);
     dynamics::addRelativePointJacobian(sap.trees, model.linkOfBody[body1], model.linkOfBody[body2],
-                                       p1, R_WC, rowsOf(c, row, clique1, sap), stride);
+                                       (p1 + p2) * Real(0.5), R_WC, rowsOf(c, row, clique1, sap),
+                                       stride);
     return;
   }
   const auto add = [&](int body, const Vec3& p, Real sign) {
@@ -87,6 +91,13 @@ void writePointRows(const model::ModelData& model, const State& state, int c, in
 
 void writeAngularRows(const model::ModelData& model, const State& state, int c, int row, int body1,
                       int body2, const Mat3& R_WC, SapWorkspace& sap) {
+  const int clique1 = cliqueOf(sap, body1);
+  if (clique1 >= 0 && clique1 == cliqueOf(sap, body2)) {
+    dynamics::addRelativeAngularJacobian(
+        sap.trees, model.linkOfBody[body1], model.linkOfBody[body2], R_WC,
+        rowsOf(c, row, clique1, sap), sap.problem.numVelocities(clique1));
+    return;
+  }
   const auto add = [&](int body, Real sign) {
     if (body < 0) return;
     const int clique = sap.cliqueOfBody[body];

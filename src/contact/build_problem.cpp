@@ -98,9 +98,33 @@ void setForeseenArms(int manifold, int index, solver::ImpulsePoint* point, model
     ws.fastGroups.push_back(group);
 }
 
+/// Pairs of shapes may have a friction of their own.
+void applyShapePairs(const model::ModelData& model, model::Workspace& ws) {
+  for (const model::ModelShapePair& rule : model.shapePairs) {
+    if (rule.friction < 0) continue;
+    for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
+      const auto& [shape1, shape2] = ws.groupShapes[g];
+      if (static_cast<int>(shape1) != rule.shape1 || static_cast<int>(shape2) != rule.shape2)
+        continue;
+      const solver::ImpulseGroup& group = ws.problem.groups[g];
+      for (int i = group.first; i < group.first + group.count; ++i)
+        ws.problem.points[i].friction = rule.friction;
+    }
+  }
+}
+
+void collectPoints(const model::ModelData& model, const State& state, model::Workspace& ws);
+
 }  // namespace
 
 void buildContactProblem(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  collectPoints(model, state, ws);
+  if (!model.shapePairs.empty()) applyShapePairs(model, ws);
+}
+
+namespace {
+
+void collectPoints(const model::ModelData& model, const State& state, model::Workspace& ws) {
   ws.problem.points.clear();
   ws.problem.groups.clear();
   ws.groupShapes.clear();
@@ -137,5 +161,7 @@ void buildContactProblem(const model::ModelData& model, const State& state, mode
     point.tangentImpulse[1] = dot(kept.tangentImpulse, point.tangent2);
   }
 }
+
+}  // namespace
 
 }  // namespace tangere::contact

@@ -233,6 +233,15 @@ Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
   return std::max<Real>(std::hypot(vc[0], vc[1]) - point.friction * std::max<Real>(approach, 0), 0);
 }
 
+/// Bodies that start deep in each other are led apart, not thrown. A stiffness that was given is a
+/// law and stays one.
+Real gapToClose(const solver::ImpulsePoint& point, const model::ContactMaterial& material,
+                Real dt) {
+  constexpr Real kMaxSpeed = 1;  // [m/s]
+  if (material.stiffness < kUnlimited) return point.gap;
+  return std::max(point.gap, -kMaxSpeed * (dt + material.relaxationTime));
+}
+
 void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
                  SapWorkspace& sap) {
   sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
@@ -250,7 +259,7 @@ void addContacts(const model::ModelData& model, const State& state, const model:
           {.friction = point.friction,
            .stiffness = material.stiffness,
            .dissipationTime = material.relaxationTime,
-           .gap = point.gap,
+           .gap = gapToClose(point, material, sap.problem.dt),
            .heldImpulse = {point.tangentImpulse[0], point.tangentImpulse[1]}});
       writePointRows(model, state, c, 0, group.block1, state.center[group.block1] + point.r1,
                      group.block2, state.center[group.block2] + point.r2,

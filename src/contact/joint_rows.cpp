@@ -29,7 +29,7 @@ Real reachOf(const SapWorkspace& sap, const PartPlace& place) {
 void addLimit(const PartPlace& place, Real coefficient, Real gap, int joint, SapWorkspace& sap) {
   if (!(gap <= reachOf(sap, place))) return;
   const int c = sap.problem.addLimitOnVelocity(place.clique, place.dof, coefficient, gap,
-                                               {.dissipationTime = relaxationOf(sap.problem.dt)});
+                                               {.dissipationTime = kLimitRelaxation});
   sap.owners.push_back({RowOwner::Kind::Limit, joint, c});
 }
 
@@ -41,8 +41,7 @@ void addBallLimit(const model::TreeJoint& part, const PartPlace& place, const Re
   const Real angle = math::scaledNorm(w);
   const Real gap = upper - angle;
   if (!(gap <= reachOf(sap, place) * 2) || !(angle > 0)) return;
-  const int c =
-      sap.problem.addLimit(1, place.clique, -1, {.dissipationTime = relaxationOf(sap.problem.dt)});
+  const int c = sap.problem.addLimit(1, place.clique, -1, {.dissipationTime = kLimitRelaxation});
   const Vec3 axis = w / angle;
   Real* row = sap.problem.jacobian1(c) + place.dof;
   row[0] = -axis.x;

@@ -11,8 +11,9 @@ void addJointRows(const model::ModelData& model, const State& state, SapWorkspac
 /// After the solve: what friction holds goes to the State.
 void storeDryFriction(const model::ModelData& model, State& state, const SapWorkspace& sap);
 
-/// How fast a limit or an equality that is violated is put right [s]: a joint that starts beyond
-/// its limit is led back, not thrown.
+/// How fast an equality that is violated is put right [s].
 [[nodiscard]] constexpr Real relaxationOf(Real dt) { return dt; }
+/// And a limit [s]: a joint that starts beyond it is led back, not thrown.
+inline constexpr Real kLimitRelaxation = 0.02;
 
 }  // namespace tangere::contact

@@ -84,6 +84,7 @@ class HandledConstraint final : public solver::SapUserConstraint {
 /// The start of the last step, for sensors of forces and accelerations.
 struct StepStart {
   std::vector<Real> q, v;
+  std::vector<Real> biasVelocity;               ///< that the Coriolis forces were taken from
   std::vector<Vec3> velocity, angularVelocity;  ///< of bodies
   std::vector<Vec3> force, torque;              ///< applied to bodies
 };

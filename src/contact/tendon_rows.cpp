@@ -76,7 +76,6 @@ void measureTendons(const model::ModelData& model, const State& state, SapWorksp
 }
 
 void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
-  const Real dt = model.options.dt;
   for (int i = 0; i < static_cast<int>(model.tendons.size()); ++i) {
     const Tendon& tendon = model.tendons[i].tendon;
     const TendonState& at = sap.tendons[i];
@@ -85,7 +84,7 @@ void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
     const auto addLimit = [&](Real sign, Real gap) {
       // Tendons are few: their limits always have a row.
       const int c =
-          sap.problem.addLimit(1, row.clique1, row.clique2, {.dissipationTime = relaxationOf(dt)});
+          sap.problem.addLimit(1, row.clique1, row.clique2, {.dissipationTime = kLimitRelaxation});
       writeRow(row, sign, c, sap);
       sap.problem.target(c)[0] = gap;
       own(RowOwner::Kind::TendonLimit, i, c, sap, sign);

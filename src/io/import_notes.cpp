@@ -67,9 +67,7 @@ void ImportNotes::addIn(const std::string& file, ImportNote::Kind kind, Place pl
   list.push_back({kind, file, place.line, place.column, message});
 }
 
-void ImportNotes::limit(Place place, const std::string& message) {
-  limitIn(file_, place, message);
-}
+void ImportNotes::limit(Place place, const std::string& message) { limitIn(file_, place, message); }
 
 void ImportNotes::limitIn(const std::string& file, Place place, const std::string& message) {
   ++num_limits_;

@@ -589,7 +589,7 @@ std::string MjcfParts::nameOf(XmlReader& reader, const char* kind, const char* a
     return {};
   }
   const std::string name = reader.string(attribute).value_or("");
-  const std::string full = import_.prefix + name;
+  std::string full = import_.prefix + name;
   const std::string_view what = kind;
   const bool exists = what == "joint"  ? bodies_.findJoint(name) != nullptr
                       : what == "site" ? bodies_.findSite(name) != nullptr

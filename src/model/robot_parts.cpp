@@ -285,6 +285,16 @@ Transform startOf(const ModelData& data, int body) {
   return body < 0 ? Transform{} : data.bodies[body].startPose;
 }
 
+/// The body at the top of what is welded together; -1: what stands.
+int weldOf(const ModelData& data, int body) {
+  while (body >= 0) {
+    if (data.bodies[body].type != BodyType::Dynamic) return -1;
+    if (data.bodies[body].numJoints > 0) return body;
+    body = data.bodies[body].parent;
+  }
+  return -1;
+}
+
 ModelEquality resolved(const Equality& equality, const Names& names, const ModelData& data) {
   const std::string who = "equality '" + equality.name + "': ";
   ModelEquality out{.equality = equality};
@@ -317,7 +327,8 @@ ModelEquality resolved(const Equality& equality, const Names& names, const Model
         out.anchor2 = X_21 * equality.anchor;
         out.rotation = inverse(X_21).rotation;
       }
-      if (out.first == out.second) reject(who + "both ends are on one body");
+      if (weldOf(data, out.first) == weldOf(data, out.second))
+        reject(who + "its two bodies cannot move against each other");
       break;
     }
   }

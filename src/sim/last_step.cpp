@@ -21,9 +21,6 @@ void LastStep::update(const model::ModelData& model, const model::Workspace& ws,
   const contact::StepStart& start = sap.start;
   ofBody_.assign(model.bodies.size(), {});
   contact::collectWrenches(model, ws, sap, &ofBody_);
-  meanVelocity_.resize(start.v.size());
-  for (std::size_t i = 0; i < start.v.size(); ++i)
-    meanVelocity_[i] = Real(0.5) * (start.v[i] + sap.nextVelocities[i]);
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     if (!model.trees[t].isFreeBody)
       dynamics::computeTreePositions(trees_, static_cast<int>(t), start.q);
@@ -32,9 +29,7 @@ void LastStep::update(const model::ModelData& model, const model::Workspace& ws,
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const model::Tree& tree = model.trees[t];
     if (tree.isFreeBody) continue;
-    // Of the velocities that the step took the Coriolis forces from.
-    dynamics::computeTreeVelocities(trees_, static_cast<int>(t),
-                                    tree.hasBall ? meanVelocity_ : start.v);
+    dynamics::computeTreeVelocities(trees_, static_cast<int>(t), start.biasVelocity);
     acceleration_.resize(static_cast<std::size_t>(tree.numDofs));
     tau_.resize(acceleration_.size());
     for (int k = 0; k < tree.numDofs; ++k) {

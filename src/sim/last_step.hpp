@@ -50,7 +50,7 @@ class LastStep {
   dynamics::TreeWorkspace trees_;             ///< in the positions of the start
   std::vector<dynamics::LinkWrench> ofBody_;  ///< from outside the joints
   std::vector<dynamics::LinkWrench> ofLink_;
-  std::vector<Real> meanVelocity_, acceleration_, tau_;
+  std::vector<Real> acceleration_, tau_;
 };
 
 }  // namespace tangere::sim

@@ -34,9 +34,20 @@ void refuse(int body, model::Workspace& ws) {
   ws.isLedgerCurrent = false;
 }
 
-void keepStart(const model::Control& control, const State& state, contact::SapWorkspace& sap) {
+/// After the problem was built, which leaves the velocities of the Coriolis forces of trees that
+/// may spin in sap.nextVelocities.
+void keepStart(const model::ModelData& model, const model::Control& control, const State& state,
+               contact::SapWorkspace& sap) {
   sap.start.q = state.q;
   sap.start.v = state.v;
+  sap.start.biasVelocity = state.v;
+  for (const model::Tree& tree : model.trees) {
+    if (tree.isFreeBody || !tree.hasBall) continue;
+    for (int k = tree.firstDof; k < tree.firstDof + tree.numDofs; ++k) {
+      const int v = model.dofs[k].v;
+      sap.start.biasVelocity[v] = sap.nextVelocities[v];
+    }
+  }
   sap.start.velocity = state.velocity;
   sap.start.angularVelocity = state.angularVelocity;
   sap.start.force = control.force;
@@ -103,10 +114,10 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   clock.end(StepPhase::NarrowPhase);
   state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
   clock.end(StepPhase::Patches);
-  dynamics::computeFreeMotion(model, control, state, ws);    // free bodies
-  contact::buildContactProblem(model, state, ws);            // points, groups
-  contact::buildSapProblem(model, control, state, ws, sap);  // A, v*, J, limits, drives
-  if (sap.keepsStart) keepStart(control, state, sap);        // for sensors
+  dynamics::computeFreeMotion(model, control, state, ws);     // free bodies
+  contact::buildContactProblem(model, state, ws);             // points, groups
+  contact::buildSapProblem(model, control, state, ws, sap);   // A, v*, J, limits, drives
+  if (sap.keepsStart) keepStart(model, control, state, sap);  // for sensors
   clock.end(StepPhase::BuildProblem);
   contact::solveSap(model, state, ws, sap);  // v, impulses
   if (sap.report.status == solver::SapStatus::NotFinite) {

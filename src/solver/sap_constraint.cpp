@@ -100,13 +100,30 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
   return -1;
 }
 
+namespace {
+
+/// The inverse mass that row i feels. Three rows make a vector: one along which nothing can move
+/// feels only rounding, and is regularized like the others and not a billion times stiffer.
+Real rowDelassus(const Real* delassus, int numRows, int i) {
+  constexpr Real kLeastPart = 1e-3;
+  constexpr Real kRounding = 1e-18;  // of velocities per impulse: no mass is that large [1/kg]
+  const int first = numRows % 3 == 0 ? i / 3 * 3 : i;
+  const int end = numRows % 3 == 0 ? first + 3 : i + 1;
+  Real largest = 0;
+  for (int k = first; k < end; ++k) largest = std::max(largest, delassus[k * numRows + k]);
+  if (!(largest > kRounding)) return largest == largest ? 0 : largest;
+  return std::max(delassus[i * numRows + i], kLeastPart * largest);
+}
+
+}  // namespace
+
 int SapConstraints::prepareRows(const SapOptions& options, const SapProblem& problem,
                                 const SapConstraint& c, const Real* delassus) {
   const int first = static_cast<int>(rows_.size());
   const Real dt = problem.dt;
   for (int i = 0; i < c.numRows; ++i) {
     // Row by row: those of a weld have different units.
-    const Real w = delassus[i * c.numRows + i];
+    const Real w = rowDelassus(delassus, c.numRows, i);
     const Real target = problem.rowTarget[c.firstRow + i];
     if (!isFinite({w, target, problem.held[c.firstRow + i]})) return -1;
     SapRow row;

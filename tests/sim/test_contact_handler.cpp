@@ -177,6 +177,47 @@ TEST(ContactHandler, ARopeHoldsARobotArmAndTheForceSensorKnowsIt) {
   EXPECT_NEAR(readings[4], 0, 1e-6);  // a hinge gives no torque about its axis
 }
 
+TEST(ContactHandler, ANetOfRopesMovesAlikeOnAnyNumberOfThreadsAndUnderErrorControl) {
+  const auto hangNet = [](int numThreads, Real accuracy) {
+    ModelBuilder builder;
+    SimulationOptions options = sapOptions();
+    options.accuracy = accuracy;
+    builder.setOptions(options);
+    constexpr int kSide = 6;
+    const auto nameOf = [](int i, int j) {
+      return std::string("n") + static_cast<char>('a' + i) + static_cast<char>('a' + j);
+    };
+    for (int i = 0; i < kSide; ++i) {
+      for (int j = 0; j < kSide; ++j)
+        builder.addBody(ball(nameOf(i, j), 0.1, {0.1 * i, 0, -0.1 * j}));
+    }
+    Simulator sim(builder.build(), numThreads);
+    const auto at = [&](int i, int j) { return Rope::End{sim.model().findBody(nameOf(i, j)), {}}; };
+    const auto tie = [&](const Rope::End& a, const Rope::End& b) {
+      sim.addContactHandler(std::make_shared<Rope>(a, b, 0.1, 500, 0.5));
+    };
+    for (int i = 0; i < kSide; ++i) {
+      tie(at(i, 0), {-1, {0.1 * i, 0, 0.1}});
+      for (int j = 1; j < kSide; ++j) tie(at(i, j), at(i, j - 1));
+      for (int j = 0; j < kSide && i > 0; ++j) tie(at(i, j), at(i - 1, j));
+    }
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(sim.step().status, StepStatus::Ok);
+    Real top = 0;  // what the ceiling carries
+    for (int handler = 0; handler < 6 * 6 + 5 * 6; ++handler) {
+      for (const HandlerForce& force : sim.handlerForces(handler)) {
+        if (force.body2 < 0) top -= force.force[0];
+      }
+    }
+    return std::pair(sim.state().hash(), top);
+  };
+  const auto one = hangNet(1, 0);
+  EXPECT_EQ(one.first, hangNet(4, 0).first);
+  EXPECT_GT(one.second, 1);
+  const auto controlled = hangNet(1, 1e-5);
+  EXPECT_EQ(controlled.first, hangNet(2, 1e-5).first);
+  EXPECT_NEAR(controlled.second, one.second, 0.05 * one.second);
+}
+
 TEST(ContactHandler, AngularRowsBrakeATurn) {
   ModelBuilder builder;
   builder.setOptions(sapOptions({}));

@@ -285,6 +285,39 @@ TEST(Robots, AHeldBlockOnASlopeDoesNotCreep) {
   EXPECT_LT(std::fabs(sim.state().q[0] - x), 1e-7);
 }
 
+TEST(Robots, APairOfShapesHasItsOwnFrictionAndIgnoresTheFilter) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions();
+  options.gravity = {2, 0, -9.81};
+  builder.setOptions(options);
+  Body floor = ground();
+  floor.shapes[0].name = "floor";
+  builder.addBody(floor);
+  Body block = box("block", {0.1, 0.1, 0.05}, {0, 0, 0.05});
+  block.shapes[0].name = "block";
+  block.shapes[0].mask = 0;  // touches nothing by itself
+  builder.addBody(block);
+  builder.addShapePair({.shape1 = "block", .shape2 = "floor", .friction = 0.1});
+  Simulator sim(builder.build());
+  sim.step(500);
+  EXPECT_NEAR(sim.state().v[0], 2 - 0.1 * 9.81, 1e-3);
+  EXPECT_NEAR(sim.state().q[2], 0.05, 1e-5);
+}
+
+TEST(Robots, BodiesThatStartInsideEachOtherAreLedApart) {
+  ModelBuilder builder;
+  builder.setOptions(sapOptions());
+  builder.addBody(ground());
+  builder.addBody(box("a", {0.1, 0.1, 0.1}, {0, 0, 0.1}));
+  builder.addBody(box("b", {0.1, 0.1, 0.1}, {0, 0, 0.15}));
+  Simulator sim(builder.build());
+  for (int i = 0; i < 1000; ++i) {
+    sim.step();
+    ASSERT_LT(norm(sim.body("b").linearVelocity), 1.5);
+  }
+  EXPECT_LT(sim.report().maxDepth, 1e-4);
+}
+
 TEST(Robots, AGripperHoldsABoxForAMinute) {
   ModelBuilder builder;
   builder.setOptions(sapOptions(0.005));
@@ -332,6 +365,54 @@ TEST(Robots, TheStateIsCompleteForRobots) {
   other.setState(State::load(model, saved));
   other.step(300);
   EXPECT_EQ(other.state().hash(), sim.state().hash());
+}
+
+Model doublePendulum(Real dt, Real accuracy) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions(dt);
+  options.accuracy = accuracy;
+  builder.setOptions(options);
+  builder.addBody(link("a", "", hinge("upper"), pointLike(1, {0, 0, -0.5})));
+  builder.addBody(link("b", "a", hinge("lower"), pointLike(0.5, {0, 0, -0.5}), {0, 0, -1}));
+  return builder.build();
+}
+
+TEST(Robots, ErrorControlReachesTheAccuracyAskedFor) {
+  const std::vector<Real> start{0.8, -0.3};
+  Simulator fine(doublePendulum(2e-6, 0));
+  fine.setPositions(start);
+  fine.step(250000);  // 0.5 s
+  Real last = 1;
+  for (const Real accuracy : {1e-3, 1e-5, 1e-7}) {
+    Simulator sim(doublePendulum(0.02, accuracy));
+    sim.setPositions(start);
+    sim.step(25);
+    EXPECT_NEAR(sim.state().time, 0.5, 1e-12);
+    EXPECT_EQ(sim.state().step, 25u);
+    const Real error = std::max(std::fabs(sim.state().q[0] - fine.state().q[0]),
+                                std::fabs(sim.state().q[1] - fine.state().q[1]));
+    EXPECT_LT(error, 0.3 * last);
+    last = error;
+  }
+  EXPECT_LT(last, 1e-3);
+}
+
+TEST(Robots, AnErrorControlledRunGoesOnFromASavedState) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions(0.02);
+  options.accuracy = 1e-4;
+  builder.setOptions(options);
+  builder.addBody(ground());
+  builder.addBody(box("b", {0.1, 0.1, 0.1}, {0, 0, 0.5}));
+  const Model model = builder.build();
+  Simulator sim(model);
+  sim.step(12);
+  Simulator other(model);
+  other.setState(State::load(model, sim.state().save(model)));
+  sim.step(30);
+  other.step(30);
+  EXPECT_EQ(sim.state().hash(), other.state().hash());
+  EXPECT_NEAR(sim.body("b").pose.translation.z, 0.1, 1e-4);
 }
 
 TEST(Robots, JointsNeedTheSapSolver) {
