@@ -130,11 +130,12 @@ void judge(Row* row) {
 std::optional<Lane> laneOf(const std::string& name) {
   for (const auto& [prefix, solver] :
        {std::pair<std::string_view, SolverType>{"impulse_dt_", SolverType::Impulse},
-        std::pair<std::string_view, SolverType>{"sap_dt_", SolverType::Sap}}) {
+        std::pair<std::string_view, SolverType>{"sap_dt_", SolverType::Sap},
+        std::pair<std::string_view, SolverType>{"lagged_dt_", SolverType::Sap}}) {
     if (name.rfind(prefix, 0) != 0) continue;
     try {
       const double dt = std::stod(name.substr(prefix.size()));
-      if (dt > 0 && dt <= 1) return Lane{dt, solver};
+      if (dt > 0 && dt <= 1) return Lane{dt, solver, prefix == "lagged_dt_"};
     } catch (const std::exception&) {
     }
   }
@@ -175,11 +176,12 @@ void verifyCase(const std::string& path, Outcome* outcome) {
   for (const std::string& lane : lanes) {
     const std::optional<Lane> how = laneOf(lane);
     if (!how) {
-      outcome->skipped.push_back({id, lane, "this version runs impulse_dt_* and sap_dt_* lanes"});
+      outcome->skipped.push_back({id, lane, "this version runs impulse, sap and lagged lanes"});
       continue;
     }
     const std::vector<SolverType>& solvers = found->second.solvers;
-    if (std::find(solvers.begin(), solvers.end(), how->solver) == solvers.end()) {
+    if (std::find(solvers.begin(), solvers.end(), how->solver) == solvers.end() ||
+        (how->isLagged && !found->second.hasLagged)) {
       outcome->skipped.push_back(
           {id, lane, join("the ", solverTypeName(how->solver), " solver cannot express it")});
       continue;

@@ -21,6 +21,7 @@ using Measured = std::map<std::string, std::vector<double>>;
 struct Lane {
   double dt = 0;  ///< [s]
   SolverType solver = SolverType::Impulse;
+  bool isLagged = false;  ///< SAP with Hunt and Crossley's contact
 };
 
 /// Runs one family. Throws InvalidInput on parameters that make no scene.
@@ -29,6 +30,7 @@ using FamilyFunction = Measured (*)(const Json& parameters, const Lane& lane);
 struct Family {
   FamilyFunction run = nullptr;
   std::vector<SolverType> solvers{};  ///< that can express it
+  bool hasLagged = false;
 };
 
 [[nodiscard]] const std::map<std::string, Family>& families();

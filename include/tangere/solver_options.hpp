@@ -49,6 +49,16 @@ enum class SapGuess : std::uint8_t {
   Best,      ///< of these two the one of lower cost
 };
 
+/// The force law of a contact point under the convex solver.
+enum class SapContactModel : std::uint8_t {
+  /// Linear stiffness and dissipation; friction bounded by this step's normal force, held without
+  /// slip.
+  Linear,
+  /// Hunt and Crossley's dissipation; friction bounded by the normal force at the start of the step
+  /// and regularized: it slips at up to 1e-4 m/s.
+  HuntCrossley,
+};
+
 /// The convex solver (SAP).
 struct SapOptions {
   int maxIterations = 200;  ///< Newton steps; few, but for problems made to be hard
@@ -68,6 +78,7 @@ struct SapOptions {
   Real frictionSoftness = 0;
   SapGuess guess = SapGuess::Impulse;
   SapLinearSolver linearSolver = SapLinearSolver::Auto;
+  SapContactModel contact = SapContactModel::Linear;
   int maxPcgIterations = 1000;
   Real pcgTolerance = 1e-9;  ///< |r|/|r_0| in the norm of the preconditioner; tightens near the end
 };

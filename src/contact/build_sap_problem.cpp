@@ -212,19 +212,24 @@ void freeVelocityOf(int c, const SapWorkspace& sap, Real* vc) {
   add(constraint.clique2, constraint.jacobian2);
 }
 
+/// Velocity of body 1 seen from body 2 at the point, at the start of the step.
+Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point) {
+  const auto velocityOf = [&](int body, const Vec3& arm) {
+    return state.velocity[body] + cross(state.angularVelocity[body], arm);
+  };
+  return velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
+}
+
 /// How fast the point will slide: as it does, where it slid in the last step; where it is new, what
 /// friction cannot stop of the free motion; otherwise not at all.
 Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
                   const SapWorkspace& sap) {
   if (point.friction == 0) return 0;
-  const auto velocityOf = [&](int body, const Vec3& arm) {
-    return state.velocity[body] + cross(state.angularVelocity[body], arm);
-  };
   if (point.normalImpulse > 0) {
     const Real held = std::hypot(point.tangentImpulse[0], point.tangentImpulse[1]);
     constexpr Real kNearlyAll = 1 - 1e-6;
     if (held < kNearlyAll * point.friction * point.normalImpulse) return 0;
-    const Vec3 v = velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
+    const Vec3 v = relativeVelocity(state, point);
     return norm(v - point.normal * dot(v, point.normal));
   }
   Real vc[3];
@@ -242,6 +247,28 @@ Real gapToClose(const solver::ImpulsePoint& point, const model::ContactMaterial&
   return std::max(point.gap, -kMaxSpeed * (dt + material.relaxationTime));
 }
 
+/// A constraint with the law of the contact and no Jacobian yet.
+int addPoint(const model::ModelData& model, const State& state, const solver::ImpulsePoint& point,
+             const model::ContactMaterial& material, const CliquePair& cliques, SapWorkspace& sap) {
+  const Real gap = gapToClose(point, material, sap.problem.dt);
+  if (model.options.sap.contact == SapContactModel::HuntCrossley) {
+    return sap.problem.addHuntCrossley(
+        cliques.first, cliques.second,
+        {.friction = point.friction,
+         .stiffness = material.stiffness,
+         .dissipation = material.dissipation,
+         .gap = gap,
+         .normalVelocity = dot(relativeVelocity(state, point), point.normal)});
+  }
+  return sap.problem.addContact(
+      cliques.first, cliques.second,
+      {.friction = point.friction,
+       .stiffness = material.stiffness,
+       .dissipationTime = material.relaxationTime,
+       .gap = gap,
+       .heldImpulse = {point.tangentImpulse[0], point.tangentImpulse[1]}});
+}
+
 void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
                  SapWorkspace& sap) {
   sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
@@ -254,13 +281,7 @@ void addContacts(const model::ModelData& model, const State& state, const model:
         model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
     for (int i = group.first; i < group.first + group.count; ++i) {
       const solver::ImpulsePoint& point = ws.problem.points[i];
-      const int c = sap.problem.addContact(
-          cliques.first, cliques.second,
-          {.friction = point.friction,
-           .stiffness = material.stiffness,
-           .dissipationTime = material.relaxationTime,
-           .gap = gapToClose(point, material, sap.problem.dt),
-           .heldImpulse = {point.tangentImpulse[0], point.tangentImpulse[1]}});
+      const int c = addPoint(model, state, point, material, cliques, sap);
       writePointRows(model, state, c, 0, group.block1, state.center[group.block1] + point.r1,
                      group.block2, state.center[group.block2] + point.r2,
                      Mat3{{point.tangent1, point.tangent2, point.normal}}, sap);
@@ -268,7 +289,8 @@ void addContacts(const model::ModelData& model, const State& state, const model:
       impulse[0] = point.tangentImpulse[0];
       impulse[1] = point.tangentImpulse[1];
       impulse[2] = point.normalImpulse;
-      sap.problem.contacts.back().slip = expectedSlip(c, point, state, sap);
+      if (model.options.sap.contact == SapContactModel::Linear)
+        sap.problem.contacts.back().slip = expectedSlip(c, point, state, sap);
       sap.constraintOfPoint[i] = c;
     }
   }

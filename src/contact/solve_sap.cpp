@@ -15,12 +15,20 @@ void takeImpulses(const State& state, model::Workspace& ws, SapWorkspace& sap);
 void takeVelocities(const model::ModelData& model, model::Workspace& ws, SapWorkspace& sap);
 void report(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap);
 
+/// Friction that does not remember what it held needs the small regularization of the books.
+SapOptions solverOptions(const model::ModelData& model) {
+  SapOptions options = model.options.sap;
+  if (options.contact == SapContactModel::HuntCrossley)
+    options.frictionRegularization = std::min<Real>(options.frictionRegularization, 1e-3);
+  return options;
+}
+
 }  // namespace
 
 void solveSap(const model::ModelData& model, const State& state, model::Workspace& ws,
               SapWorkspace& sap) {
   std::copy(sap.v0.begin(), sap.v0.end(), sap.problem.v.begin());  // the guess
-  sap.report = sap.solver.solve(model.options.sap, &sap.problem, ws.pool.get());
+  sap.report = sap.solver.solve(solverOptions(model), &sap.problem, ws.pool.get());
   std::copy(sap.problem.v.begin(), sap.problem.v.end(), sap.v1.begin());
   finishDrives(sap);
   takeImpulses(state, ws, sap);

@@ -232,6 +232,8 @@ void SceneReader::readSap(const Value& value) {
   out.frictionSoftness = number("friction_softness", kSoftness, out.frictionSoftness);
   if (const auto word = table.word("guess", {"velocity", "impulse", "best"}))
     out.guess = static_cast<SapGuess>(*word);
+  if (const auto word = table.word("contact", {"linear", "hunt_crossley"}))
+    out.contact = static_cast<SapContactModel>(*word);
   if (const auto word = table.word("linear_solver", {"auto", "cholesky", "conjugate_gradients"}))
     out.linearSolver = static_cast<SapLinearSolver>(*word);
   out.maxPcgIterations = integer("max_pcg_iterations", out.maxPcgIterations);

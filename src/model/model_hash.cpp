@@ -24,6 +24,7 @@ void addTo(core::StableHash& hash, const SimulationOptions& options) {
   hash.add(options.sap.frictionSoftness);
   hash.add(options.sap.guess);
   hash.add(options.sap.linearSolver);
+  hash.add(options.sap.contact);
   hash.add(options.sap.maxPcgIterations);
   hash.add(options.sap.pcgTolerance);
   hash.add(options.impulse.maxExactPoints);

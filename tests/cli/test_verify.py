@@ -178,7 +178,7 @@ class Verify(unittest.TestCase):
     def test_the_golden_cases_pass(self):
         document = self.verify(CASES)
         self.assert_passed(document)
-        self.assertEqual(len(document["rows"]), 108)
+        self.assertEqual(len(document["rows"]), 116)
 
     def test_other_parameters_give_their_closed_forms(self):
         r = random.Random(20261115)
@@ -204,7 +204,7 @@ class Verify(unittest.TestCase):
             json.dump(case, file)
             file.flush()
             document = self.verify(file.name, code=1)
-        self.assertEqual([row["pass"] for row in document["rows"]].count(False), 2)
+        self.assertEqual([row["pass"] for row in document["rows"]].count(False), 3)
 
     def test_what_is_no_case_is_rejected_by_name(self):
         case = {"id": "x", "family": "bounce_zeno", "parameters": {"g": 9.81}, "checks": [

@@ -466,6 +466,7 @@ near_rigid_bilateral = 0.25
 friction_regularization = 0.01
 friction_softness = 1e-9
 guess = "best"
+contact = "hunt_crossley"
 linear_solver = "conjugate_gradients"
 max_pcg_iterations = 9
 pcg_tolerance = 1e-7
@@ -484,6 +485,7 @@ pcg_tolerance = 1e-7
   EXPECT_EQ(o.sap.frictionRegularization, 0.01);
   EXPECT_EQ(o.sap.frictionSoftness, 1e-9);
   EXPECT_EQ(o.sap.guess, SapGuess::Best);
+  EXPECT_EQ(o.sap.contact, SapContactModel::HuntCrossley);
   EXPECT_EQ(o.sap.linearSolver, SapLinearSolver::ConjugateGradients);
   EXPECT_EQ(o.sap.maxPcgIterations, 9);
   EXPECT_EQ(o.sap.pcgTolerance, 1e-7);
