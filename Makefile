@@ -10,7 +10,7 @@ PREFIX ?= /usr/local
 # Seconds for each fuzz target; in `make test` about a minute in all, and never more than so many
 # inputs, so that a faster machine does not test something else.
 FUZZ_SECONDS ?= 600
-TEST_FUZZ_SECONDS ?= 15
+TEST_FUZZ_SECONDS ?= 8
 TEST_FUZZ_RUNS ?= 20000
 
 CMAKE_BUILD = cmake --build build/$(1) --parallel $(JOBS)
@@ -18,10 +18,12 @@ CMAKE_BUILD = cmake --build build/$(1) --parallel $(JOBS)
 CONFIGURE = test -f build/$(1)/build.ninja || cmake --preset $(1) --log-level=WARNING
 SOURCES = $(shell (git ls-files -co --exclude-standard 2>/dev/null || find . -path ./build -prune -o -type f -print) \
             | grep -E '\.(hpp|cpp|cu)$$')
+SANITIZED = batch dynamics io model sim solver
+SPACE := $(subst ,, )
 DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O3
 
 .PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
-        fuzz-build fuzz-short fuzz bench install clean
+        sanitize fuzz-build fuzz bench install clean
 
 demo:
 	@./bootstrap.sh build
@@ -34,8 +36,7 @@ demo:
 test: bootstrap check-format build-release
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
 	@$(MAKE) determinism
-	@$(MAKE) asan
-	@$(MAKE) fuzz-short
+	@$(MAKE) sanitize
 	@echo "make test: all checks passed"
 
 bootstrap:
@@ -76,9 +77,15 @@ tsan: bootstrap
 
 fuzz-build: bootstrap
 	@$(call CONFIGURE,fuzz)
-	@$(call CMAKE_BUILD,fuzz)
+	@$(call CMAKE_BUILD,fuzz) --target fuzzers
 
-fuzz-short: fuzz-build
+# One build for both: the tests of what reads files and what moves bodies, and the fuzzers for a
+# moment. `make asan` runs every test, `make fuzz` for long.
+sanitize: bootstrap
+	@$(call CONFIGURE,fuzz)
+	@$(call CMAKE_BUILD,fuzz) --target fuzzers $(SANITIZED:%=tests_%)
+	@ctest --test-dir build/fuzz --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release' \
+	  --tests-regex '^($(subst $(SPACE),|,$(SANITIZED)))\.'
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(TEST_FUZZ_SECONDS) $(TEST_FUZZ_RUNS)
 
 fuzz: fuzz-build
