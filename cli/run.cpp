@@ -377,6 +377,8 @@ void runScene(const RunOptions& options, const CommonOptions& common) {
   requireDifferentFiles(options);
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
   const Model model = modelToRun(scene, options);
+  for (const std::string& sentence : model.unused())
+    warn(common, join(options.scene, ": ", sentence));
   const std::uint64_t last = stepsToReach(options, model.options().dt);
   Run run(options, common, model);
   if (run.step() >= last && !options.resume.empty())

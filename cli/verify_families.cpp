@@ -583,6 +583,7 @@ const std::map<std::string, Family>& families() {
       {"dzhanibekov", {dzhanibekov, {Sap}}},
       {"heavy_top", {heavyTop, {Sap}}},
       {"fourbar_singular", {fourbarSingular, {Sap}}},
+      {"tensioned_row", {tensionedRow, {Sap}}},
   };
   return all;
 }

@@ -161,6 +161,132 @@ Measured heavyTop(const Json& parameters, const Lane& lane) {
   return out;
 }
 
+namespace {
+
+/// Blocks in a row between two plates that are pressed against them. The plates are guided
+/// sideways and hinged where the wire passes, so they carry thrust and shear and no moment.
+class Row {
+ public:
+  Row(const Json& parameters, const Lane& lane, double friction, double tension)
+      : dt_(lane.dt), simulator_(model(parameters, lane, friction)) {
+    left_ = simulator_.model().findBody("left");
+    right_ = simulator_.model().findBody("right");
+    force_.assign(static_cast<std::size_t>(simulator_.model().numVelocities()), 0);
+    for (const bool isRight : {false, true}) {
+      const int joint = simulator_.model().findJoint(isRight ? "press_right" : "press_left");
+      force_[simulator_.model().velocityOfJoint(joint)] = isRight ? -tension : tension;
+    }
+    for (int i = 0; i < count(parameters); ++i)
+      blocks_.push_back(simulator_.model().findBody(nameOf(i)));
+  }
+  void run(double duration) {
+    for (int k = 0; k < static_cast<int>(std::lround(duration / dt_)); ++k) {
+      simulator_.applyJointForces(force_);
+      simulator_.step();
+    }
+  }
+  [[nodiscard]] bool hasFallen() const {
+    constexpr double kFallen = 1e-3;  // [m]
+    double lowest = 0;
+    for (const int block : blocks_)
+      lowest = std::min(lowest, simulator_.body(block).pose.translation.z);
+    return lowest < -kFallen;
+  }
+  /// Force of what is left of joint i on what is right of it, and where it acts above the axis.
+  struct JointForce {
+    double shear = 0, eccentricity = 0;
+  };
+  [[nodiscard]] JointForce joint(int i) const {
+    const int left = i == 0 ? left_ : blocks_[i - 1];
+    const int right = i == static_cast<int>(blocks_.size()) ? right_ : blocks_[i];
+    double shear = 0, thrust = 0, moment = 0;
+    for (const ContactForce& contact : simulator_.contacts()) {
+      const bool isRight1 = contact.body1 == right && contact.body2 == left;
+      const bool isRight2 = contact.body2 == right && contact.body1 == left;
+      if (!isRight1 && !isRight2) continue;
+      const Vec3 force = contact.force * (isRight1 ? 1 : -1);
+      shear += force.z;
+      thrust += force.x;
+      moment += force.x * contact.position.z;
+    }
+    return {shear, moment / thrust};
+  }
+
+  static int count(const Json& parameters) {
+    const int n = static_cast<int>(number(parameters, "n"));
+    if (n < 2 || n > 200) throw InvalidInput("n must be between 2 and 200");
+    return n;
+  }
+
+ private:
+  static std::string nameOf(int i) { return "block" + std::to_string(i); }
+  static Model model(const Json& parameters, const Lane& lane, double friction) {
+    const double width = number(parameters, "w"), height = number(parameters, "h"),
+                 mass = number(parameters, "m"), depth = 0.1;
+    const int n = count(parameters);
+    ModelBuilder builder;
+    builder.setOptions(accurateOptions(lane, {0, 0, -number(parameters, "g")}));
+    builder.addMaterial({.name = "default", .friction = friction});
+    const auto block = std::make_shared<Box>(Vec3{0.5 * width, 0.5 * depth, 0.5 * height});
+    const auto plate = std::make_shared<Box>(Vec3{0.05, depth, height});
+    for (int i = 0; i < n; ++i) {
+      Body body{.name = nameOf(i)};
+      body.pose.translation = {(i + 0.5) * width, 0, 0};
+      body.shapes = {{.shape = block}};
+      body.massProperties = block->massProperties(mass / (width * height * depth));
+      builder.addBody(body);
+    }
+    for (const bool isRight : {false, true}) {
+      const std::string side = isRight ? "right" : "left";
+      const double back = isRight ? 0.05 : -0.05;
+      Body end{.name = side};
+      end.joints = {{.name = "press_" + side, .type = JointType::Prismatic, .axis = {1, 0, 0}},
+                    {.name = "turn_" + side,
+                     .type = JointType::Revolute,
+                     .position = {-back, 0, 0},
+                     .axis = {0, 1, 0}}};
+      end.pose.translation = {(isRight ? n * width : 0) + back, 0, 0};
+      end.shapes = {{.shape = plate}};
+      end.massProperties = solid(mass, {-back, 0, 0}, {0.01, 0.01, 0.01});
+      builder.addBody(end);
+    }
+    return builder.build();
+  }
+
+  double dt_;
+  Simulator simulator_;
+  std::vector<Real> force_;
+  int left_ = -1, right_ = -1;
+  std::vector<int> blocks_;
+};
+
+}  // namespace
+
+Measured tensionedRow(const Json& parameters, const Lane& lane) {
+  const int n = Row::count(parameters);
+  const double mu = number(parameters, "mu");
+  const double weight = n * number(parameters, "m") * number(parameters, "g");
+  const auto leastTension = [&](double friction, double high) {
+    double low = 0;
+    while (high - low > 1e-4 * high) {
+      const double middle = 0.5 * (low + high);
+      Row row(parameters, lane, friction, middle);
+      row.run(0.5);
+      (row.hasFallen() ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+  };
+  Row row(parameters, lane, mu, number(parameters, "T_test"));
+  row.run(1);
+  std::vector<double> shear;
+  for (int i = 0; i <= n; ++i) shear.push_back(row.joint(i).shear);
+  constexpr double kRough = 10;  // so that only opening is left
+  return {{"T_slip", {leastTension(mu, 2 * weight / mu)}},
+          {"T_open", {leastTension(kRough, weight)}},
+          {"shear", shear},
+          {"eccentricity_middle", {std::fabs(row.joint(n / 2).eccentricity)}}};
+}
+
 Measured fourbarSingular(const Json& parameters, const Lane& lane) {
   const int windows = static_cast<int>(number(parameters, "N"));
   if (windows < 1 || windows > 1000) throw InvalidInput("N must be between 1 and 1000");

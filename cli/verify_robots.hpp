@@ -9,6 +9,7 @@ namespace tangere::cli {
 
 [[nodiscard]] Measured dzhanibekov(const Json& parameters, const Lane& lane);
 [[nodiscard]] Measured heavyTop(const Json& parameters, const Lane& lane);
+[[nodiscard]] Measured tensionedRow(const Json& parameters, const Lane& lane);
 [[nodiscard]] Measured fourbarSingular(const Json& parameters, const Lane& lane);
 
 }  // namespace tangere::cli

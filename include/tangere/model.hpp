@@ -176,6 +176,9 @@ class Model {
   [[nodiscard]] Model withOptions(const SimulationOptions& options) const;
   /// The same bodies with other parameters. Throws InvalidInput with near names.
   [[nodiscard]] Model withParameters(const ModelParameters& parameters) const;
+  /// What the model has and its solver does not use, one sentence each: nothing is ignored in
+  /// silence.
+  [[nodiscard]] std::vector<std::string> unused() const;
   /// Hash of everything that decides a motion: a checkpoint fits one model alone.
   [[nodiscard]] std::uint64_t hash() const;
 

@@ -112,6 +112,22 @@ int Model::numSensorValues() const { return data_->numSensorValues; }
 
 std::span<const Keyframe> Model::keyframes() const { return data_->keyframes; }
 
+std::vector<std::string> Model::unused() const {
+  std::vector<std::string> out;
+  if (data_->options.solver != SolverType::Sap) return out;
+  bool bounces = false, spins = false, rolls = false;
+  for (const model::ContactMaterial& pair : data_->materialPairs) {
+    bounces = bounces || pair.restitution > 0;
+    spins = spins || pair.torsionalFriction > 0;
+    rolls = rolls || pair.rollingFriction > 0;
+  }
+  if (bounces)
+    out.emplace_back("restitution is not used by the SAP solver: contacts do not bounce");
+  if (spins) out.emplace_back("torsional friction is not used by the SAP solver");
+  if (rolls) out.emplace_back("rolling friction is not used by the SAP solver");
+  return out;
+}
+
 const SimulationOptions& Model::options() const { return data_->options; }
 
 std::uint64_t Model::hash() const { return data_->hash; }

@@ -415,6 +415,19 @@ TEST(Robots, AnErrorControlledRunGoesOnFromASavedState) {
   EXPECT_NEAR(sim.body("b").pose.translation.z, 0.1, 1e-4);
 }
 
+TEST(Robots, WhatTheSolverDoesNotUseIsSaid) {
+  ModelBuilder builder;
+  builder.setOptions(sapOptions());
+  builder.addMaterial({.name = "default", .restitution = 0.5});
+  builder.addBody(box("b", {0.1, 0.1, 0.1}, {0, 0, 1}));
+  const Model model = builder.build();
+  ASSERT_EQ(model.unused().size(), 1u);
+  EXPECT_NE(model.unused()[0].find("restitution"), std::string::npos);
+  SimulationOptions impulse = model.options();
+  impulse.solver = SolverType::Impulse;
+  EXPECT_TRUE(model.withOptions(impulse).unused().empty());
+}
+
 TEST(Robots, JointsNeedTheSapSolver) {
   ModelBuilder builder;
   builder.addBody(link("arm", "", hinge("h"), pointLike(1, {1, 0, 0})));
