@@ -46,7 +46,7 @@ struct Joint {
   Real frictionLoss = 0;     ///< dry friction [N m, N]
   Real stiffness = 0;        ///< of a spring [N m/rad, N/m]
   Real springReference = 0;  ///< where the spring rests; Ball, Free: the start
-  /// What all actuators together may do at this joint [N m, N].
+  /// What an actuator may do at this joint; each of several keeps to it by itself [N m, N].
   Real lowerActuatorForce = -kUnlimited, upperActuatorForce = kUnlimited;
 };
 

@@ -161,6 +161,7 @@ class Simulator {
   /// Constraints of your own (contact_handler.hpp); returns its index. A handler belongs to one
   /// simulator. Throws InvalidInput for another solver than SAP.
   int addContactHandler(std::shared_ptr<ContactHandler> handler);
+  [[nodiscard]] int numContactHandlers() const;
   /// What the constraints of a handler did in the last step, in its order; good until the next
   /// call.
   [[nodiscard]] std::span<const HandlerForce> handlerForces(int handler) const;

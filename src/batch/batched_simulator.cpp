@@ -139,6 +139,8 @@ void BatchedSimulator::reset(std::span<const std::uint8_t> mask) {
 
 void BatchedSimulator::setParameters(int environment, const ModelParameters& parameters) {
   Simulator& old = this->environment(environment);
+  TANGERE_REQUIRE(old.numContactHandlers() == 0,
+                  "parameters are set before contact handlers are added", environment);
   Simulator changed(impl_->model.withParameters(parameters), 1);
   changed.setState(old.state());
   const std::span<const Real> controls = old.controls();

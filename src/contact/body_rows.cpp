@@ -151,7 +151,14 @@ Mat3 alongFirst(const Vec3& direction) { return {{direction, Vec3{}, Vec3{}}}; }
 void addPointTo(const model::ModelData& model, const State& state, int body, const Vec3& p,
                 const Vec3& direction, Real weight, CliqueRow* row, SapWorkspace& sap) {
   const int clique = cliqueOf(sap, body);
-  if (clique < 0) return;
+  if (clique < 0) {
+    if (body >= 0) {
+      const Vec3 arm = p - state.center[body];
+      row->bias +=
+          weight * dot(direction, state.velocity[body] + cross(state.angularVelocity[body], arm));
+    }
+    return;
+  }
   addAlong(clique, row, sap, [&](Real* rows, int stride) {
     if (isFreeBody(model, body))
       addFreePointRows(p - state.center[body], alongFirst(direction), weight, rows, stride);
@@ -179,7 +186,10 @@ void addVelocityTo(int clique, int dof, Real weight, CliqueRow* row, const SapWo
   if (std::vector<Real>* entries = entriesOf(clique, row, sap)) (*entries)[dof] += weight;
 }
 
-void clearRow(CliqueRow* row) { row->clique1 = row->clique2 = -1; }
+void clearRow(CliqueRow* row) {
+  row->clique1 = row->clique2 = -1;
+  row->bias = 0;
+}
 
 void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int at) {
   const auto copy = [&](int clique, const std::vector<Real>& entries) {
@@ -189,10 +199,11 @@ void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int a
   };
   copy(row.clique1, row.row1);
   copy(row.clique2, row.row2);
+  sap.problem.biasOf(c)[0] += weight * row.bias;
 }
 
 Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v) {
-  Real sum = 0;
+  Real sum = row.bias;
   const auto add = [&](int clique, const std::vector<Real>& entries) {
     if (clique < 0) return;
     const Real* velocities = v + sap.problem.firstVelocity[clique];

@@ -74,13 +74,19 @@ void addDriveRows(SapWorkspace& sap) {
   for (std::size_t i = 0; i < sap.drives.size(); ++i) {
     DriveState& drive = sap.drives[i];
     if (drive.isInMatrix) continue;
-    // force0 at the start, falling by kp dt rate + kd (rate - rate0).
-    const solver::SapDrive law{.kp = drive.kp,
-                               .kd = drive.kd,
-                               .targetVelocity = drive.rate,
-                               .feedForward = drive.force0,
-                               .minEffort = drive.lowerForce,
-                               .maxEffort = drive.upperForce};
+    // force0 at the start, falling by kp dt rate + kd (rate - rate0), as a target and not as a
+    // force: gains beyond what the step resolves are lowered by the solver, and the target stays.
+    solver::SapDrive law{.kp = drive.kp,
+                         .kd = drive.kd,
+                         .minEffort = drive.lowerForce,
+                         .maxEffort = drive.upperForce};
+    if (drive.kp > 0) {
+      law.targetPosition = (drive.force0 + drive.kd * drive.rate) / drive.kp;
+    } else if (drive.kd > 0) {
+      law.targetVelocity = drive.rate + drive.force0 / drive.kd;
+    } else {
+      law.feedForward = drive.force0;
+    }
     if (drive.dof >= 0) {
       if (drive.clique < 0) continue;
       drive.constraint = sap.problem.addDriveOnVelocity(drive.clique, drive.dof, drive.gear, law);
@@ -192,6 +198,7 @@ void measure(const model::ModelData& model, const State& state, const model::Mod
       for (std::vector<Real>* entries : {&row->row1, &row->row2}) {
         for (Real& entry : *entries) entry *= drive->gear;
       }
+      row->bias *= drive->gear;
       drive->length = drive->gear * tendon.length;
       drive->rate = drive->gear * tendon.rate;
       break;

@@ -91,6 +91,7 @@ void addTo(const CliqueRow& from, Real weight, CliqueRow* to, const SapWorkspace
     addVelocityTo(from.clique1, static_cast<int>(k), weight * from.row1[k], to, sap);
   for (std::size_t k = 0; k < from.row2.size() && from.clique2 >= 0; ++k)
     addVelocityTo(from.clique2, static_cast<int>(k), weight * from.row2[k], to, sap);
+  to->bias += weight * from.bias;
 }
 
 /// x1 = polynomial(x2), both from where they started.

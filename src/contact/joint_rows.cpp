@@ -40,7 +40,9 @@ void addBallLimit(const model::TreeJoint& part, const PartPlace& place, const Re
   const Vec3 w = math::rotationVector(turn);
   const Real angle = math::scaledNorm(w);
   const Real gap = upper - angle;
-  if (!(gap <= reachOf(sap, place) * 2) || !(angle > 0)) return;
+  Real reach = 0;
+  for (int k = 0; k < 3; ++k) reach += reachOf(sap, {place.clique, place.dof + k});
+  if (!(gap <= reach) || !(angle > 0)) return;
   const int c = sap.problem.addLimit(1, place.clique, -1, {.dissipationTime = kLimitRelaxation});
   const Vec3 axis = w / angle;
   Real* row = sap.problem.jacobian1(c) + place.dof;

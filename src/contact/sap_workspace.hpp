@@ -21,6 +21,7 @@ namespace tangere::contact {
 struct CliqueRow {
   int clique1 = -1, clique2 = -1;
   std::vector<Real> row1, row2;
+  Real bias = 0;  ///< what bodies that are driven along add
 };
 
 /// Where an actuator stands: its force is force0 - kp (rate dt) - kd (rate - rate0) at the new

@@ -97,6 +97,14 @@ void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
       sap.problem.target(c)[0] = tendon.frictionLoss;
       own(RowOwner::Kind::TendonFriction, i, c, sap);
     }
+    if (tendon.armature > 0) {
+      // An impulse of armature times the change of the rate.
+      const int c =
+          sap.problem.addDrive(row.clique1, row.clique2,
+                               {.kd = tendon.armature / sap.problem.dt, .targetVelocity = at.rate});
+      writeRow(row, 1, c, sap);
+      own(RowOwner::Kind::TendonSpring, i, c, sap);
+    }
     if (tendon.stiffness > 0 || tendon.damping > 0) {
       const bool isFromStart = tendon.springLower < 0 && tendon.springUpper < 0;
       const Real lower = isFromStart ? at.startLength : tendon.springLower;

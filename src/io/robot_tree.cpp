@@ -308,6 +308,8 @@ void RobotTree::addBody(int link) {
   if (body.type != BodyType::Dynamic) body.massProperties.reset();
   try {
     import_.builder.addBody(body);
+    // Also where the parent stands: these formats let no jointed links touch.
+    if (!body.parent.empty()) import_.builder.excludePair(body.name, body.parent);
   } catch (const InvalidInput& error) {
     say(import_.notes, ImportNote::Kind::Error, *data.element, data.element->place, error.what());
   }

@@ -155,8 +155,9 @@ void SceneReader::readSimulation(const Value& value) {
   options_.gravity = table.vec3("gravity", kGravity).value_or(options_.gravity);
   gravity_place_ = table.placeOf("gravity");
   if (const auto word = table.word("solver", {"impulse", "sap", "event"})) {
-    options_.solver = static_cast<SolverType>(*word);
-    if (options_.solver == SolverType::Event)
+    const auto solver = static_cast<SolverType>(*word);
+    if (solver != SolverType::Event) options_.solver = solver;
+    if (solver == SolverType::Event)
       table.error(table.placeOf("solver"), "solver " + describe(*table.find("solver")) +
                                                " is not available yet in this version; use "
                                                "\"impulse\" or \"sap\"");

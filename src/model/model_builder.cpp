@@ -206,12 +206,29 @@ Model ModelBuilder::build() const {
   return Model(std::move(data));
 }
 
+namespace {
+
+void forgetTrees(model::ModelData& data) {
+  data.trees.clear();
+  data.links.clear();
+  data.treeJoints.clear();
+  data.dofs.clear();
+  data.linkOfBody.clear();
+  data.joints.clear();
+  data.startPositions.clear();
+  data.startVelocities.clear();
+  data.numPositions = data.numVelocities = 0;
+}
+
+}  // namespace
+
 Model Model::withOptions(const SimulationOptions& options) const {
   requireOptions(options);
   auto data = std::make_shared<model::ModelData>(*data_);
   data->options = options;
   if (data->isRobot && options.solver == SolverType::Impulse)
     reject("this model has joints or drives: the impulse solver moves free bodies alone");
+  if (options.solver == SolverType::Impulse) forgetTrees(*data);
   const bool hasTrees = data_->options.solver != SolverType::Impulse;
   if (!hasTrees && options.solver != SolverType::Impulse) {
     std::vector<Body> freeBodies;
@@ -453,6 +470,7 @@ void requireOptions(const SimulationOptions& options) {
   TANGERE_REQUIRE(options.dt > 0 && options.dt <= 1e3, "dt must be positive and at most 1000 [s]",
                   options.dt);
   TANGERE_REQUIRE(math::isFinite(options.gravity), "gravity must be finite [m/s^2]");
+  TANGERE_REQUIRE(options.solver != SolverType::Event, "the event solver is not available");
   TANGERE_REQUIRE(options.accuracy >= 0 && math::isFinite(options.accuracy),
                   "accuracy must be finite and not negative [m, rad]", options.accuracy);
   TANGERE_REQUIRE(options.accuracy == 0 || options.solver == SolverType::Sap,

@@ -79,6 +79,7 @@ void addTrees(core::StableHash& hash, const ModelData& data) {
     hash.add(link.body);
     hash.add(link.parent);
     hash.add(link.pose);
+    hash.add(link.numJoints);
   }
   for (const TreeJoint& part : data.treeJoints) {
     hash.add(part.type);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace tangere::model {
 
@@ -243,6 +244,18 @@ Names collectNames(const RobotParts& parts, const ModelData& data) {
   return names;
 }
 
+/// The trees that a tendon acts on.
+void addTrees(const ModelTendon& tendon, const ModelData& data, std::set<int>* trees) {
+  const auto add = [&](int body) {
+    if (body >= 0 && data.linkOfBody[body] >= 0)
+      trees->insert(data.links[data.linkOfBody[body]].tree);
+  };
+  for (const int joint : tendon.joints) add(data.joints[joint].body);
+  for (const int site : tendon.sites) {
+    if (site >= 0) add(data.sites[site].body);
+  }
+}
+
 bool hasOneCoordinate(JointType type) { return numJointPositions(type) == 1; }
 
 ModelTendon resolved(const Tendon& tendon, const Names& names, const ModelData& data) {
@@ -257,7 +270,26 @@ ModelTendon resolved(const Tendon& tendon, const Names& names, const ModelData& 
   for (const Tendon::Via& via : tendon.path) {
     out.sites.push_back(via.kind == Tendon::Via::Kind::Site ? names.sites.find(via.site, who) : -1);
   }
+  std::set<int> trees;
+  addTrees(out, data, &trees);
+  if (trees.size() > 2) reject(who + "it joins more than two trees of bodies");
   return out;
+}
+
+/// An actuator keeps within the range of its joint.
+void requireRange(const Actuator& actuator, const ModelJoint& joint) {
+  const std::string who = "actuator '" + actuator.name + "': ";
+  const Real lower = joint.joint.lowerActuatorForce, upper = joint.joint.upperActuatorForce;
+  if (lower == -kUnlimited && upper == kUnlimited) return;
+  if (numJointVelocities(joint.joint.type) > 1)
+    reject(who + "a range of actuator forces needs a joint of one coordinate, not '" +
+           joint.joint.name + "'");
+  const Real gear = actuator.gear[0];
+  if (gear == 0) return;
+  const Real a = lower / gear, b = upper / gear;
+  if (!(std::max(actuator.lowerForce, std::min(a, b)) <=
+        std::min(actuator.upperForce, std::max(a, b))))
+    reject(who + "no force is within its range and that of joint '" + joint.joint.name + "'");
 }
 
 ModelActuator resolved(const Actuator& actuator, const Names& names, ModelData& data) {
@@ -269,6 +301,7 @@ ModelActuator resolved(const Actuator& actuator, const Names& names, ModelData& 
       if (const JointType type = data.joints[out.target].joint.type;
           type == JointType::Universal || type == JointType::Planar)
         reject(who + "a " + jointTypeName(type) + " joint has several axes: drive a joint of one");
+      requireRange(actuator, data.joints[out.target]);
       break;
     case Actuator::Target::Tendon:
       out.target = names.tendons.find(actuator.targetName, who);
@@ -311,6 +344,13 @@ ModelEquality resolved(const Equality& equality, const Names& names, const Model
     case Equality::Type::Tendon:
       out.first = names.tendons.find(equality.first, who);
       if (!equality.second.empty()) out.second = names.tendons.find(equality.second, who);
+      {
+        std::set<int> trees;
+        for (const int tendon : {out.first, out.second}) {
+          if (tendon >= 0) addTrees(data.tendons[tendon], data, &trees);
+        }
+        if (trees.size() > 2) reject(who + "its tendons join more than two trees of bodies");
+      }
       break;
     case Equality::Type::Connect:
     case Equality::Type::Weld:

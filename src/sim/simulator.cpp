@@ -246,6 +246,9 @@ void Simulator::setState(const State& state) {
     TANGERE_REQUIRE(std::fabs(math::norm(state.orientation[i]) - 1) < 1e-6,
                     "orientation is not a unit quaternion", name);
   }
+  for (const std::vector<Real>* values :
+       {&state.q, &state.v, &state.activation, &state.dryFriction})
+    requireFinite(*values, values->size(), "state is not finite");
   TANGERE_REQUIRE(math::isFinite(state.time), "time is not finite", state.time);
   const ContactPatchCacheOptions options = impl_->model.options().patchCache;
   impl_->state = state;
@@ -344,9 +347,9 @@ void normalizeQuaternions(const model::ModelData& model, std::vector<Real>* q) {
 
 void Simulator::setPositions(std::span<const Real> q) {
   requireFinite(q, impl_->state.q.size(), "positions do not fit the model");
+  if (!impl_->sap) return;
   std::vector<Real> checked(q.begin(), q.end());
   normalizeQuaternions(impl_->model.data(), &checked);
-  if (!impl_->sap) return;
   impl_->state.q = std::move(checked);
   impl_->state.patches.reset();
   impl_->copyFromCoordinates();
@@ -375,7 +378,19 @@ std::span<const Real> Simulator::controls() const { return impl_->control.contro
 
 void Simulator::applyJointForces(std::span<const Real> force) {
   requireFinite(force, impl_->control.jointForce.size(), "forces do not fit the model");
+  const model::ModelData& data = impl_->model.data();
   for (std::size_t i = 0; i < force.size(); ++i) impl_->control.jointForce[i] += force[i];
+  for (const model::Tree& tree : data.trees) {
+    if (!tree.isFreeBody || force.empty()) continue;
+    // At its centre, where free bodies are pushed.
+    const model::TreeLink& link = data.links[tree.firstLink];
+    const Real* f = force.data() + data.treeJoints[link.firstJoint].v;
+    const Mat3 R = rotationMatrix(impl_->state.orientation[link.body]);
+    const Vec3 push{f[0], f[1], f[2]};
+    const Vec3 torque =
+        R * Vec3{f[3], f[4], f[5]} - cross(R * data.bodies[link.body].mass.center, push);
+    if (!(push == Vec3{} && torque == Vec3{})) applyForce(link.body, push, torque);
+  }
   impl_->hasForces = true;
 }
 
@@ -407,6 +422,10 @@ int Simulator::addContactHandler(std::shared_ptr<ContactHandler> handler) {
   TANGERE_REQUIRE(handler != nullptr, "a contact handler is missing");
   impl_->sap->handlers.push_back(std::move(handler));
   return static_cast<int>(impl_->sap->handlers.size()) - 1;
+}
+
+int Simulator::numContactHandlers() const {
+  return impl_->sap ? static_cast<int>(impl_->sap->handlers.size()) : 0;
 }
 
 std::span<const HandlerForce> Simulator::handlerForces(int handler) const {

@@ -415,6 +415,64 @@ TEST(Robots, AnErrorControlledRunGoesOnFromASavedState) {
   EXPECT_NEAR(sim.body("b").pose.translation.z, 0.1, 1e-4);
 }
 
+TEST(Robots, AForceOnAFreeJointPushesAFreeBody) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions();
+  options.gravity = {};
+  builder.setOptions(options);
+  builder.addBody(box("b", {0.1, 0.1, 0.1}, {0, 0, 1}, 2));
+  Simulator sim(builder.build());
+  sim.applyJointForces(std::vector<Real>{10, 0, 0, 0, 0, 0.5});
+  sim.step();
+  EXPECT_NEAR(sim.state().v[0], 10 / Real(2) * 0.002, 1e-15);
+  EXPECT_NEAR(sim.state().v[5], 0.5 / (Real(2) / 3 * 0.02) * 0.002, 1e-12);
+}
+
+TEST(Robots, AVeryStiffLimitedServoOnALightJointDoesNotChatter) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions();
+  options.gravity = {};
+  builder.setOptions(options);
+  builder.addBody(link("needle", "", hinge("h"), pointLike(1e-3, {}, 0.05)));  // 1e-6 kg m^2
+  Actuator servo = Actuator::velocity("servo", "h", 10);
+  servo.lowerForce = -100;
+  servo.upperForce = 100;
+  builder.addActuator(servo);
+  Simulator sim(builder.build());
+  sim.setControl(0, 3);
+  sim.step(5);
+  EXPECT_NEAR(sim.state().v[0], 3, 1e-3);
+  EXPECT_LT(std::fabs(sim.actuatorForces()[0]), 1);
+}
+
+TEST(Robots, ATendonOverThreeTreesIsRefused) {
+  ModelBuilder builder;
+  builder.setOptions(sapOptions());
+  Tendon tendon{.name = "t"};
+  for (const char* name : {"a", "b", "c"}) {
+    builder.addBody(box(name, {0.1, 0.1, 0.1}, {0.5 * (name[0] - 'a'), 0, 1}));
+    builder.addSite({.name = std::string("on_") + name, .body = name});
+    tendon.path.push_back({.site = std::string("on_") + name});
+  }
+  builder.addTendon(tendon);
+  EXPECT_THROW((void)builder.build(), InvalidInput);
+}
+
+TEST(Robots, OptionsMayChangeTheSolverThereAndBack) {
+  ModelBuilder builder;
+  builder.setOptions(sapOptions());
+  builder.addBody(box("b", {0.1, 0.1, 0.1}, {0, 0, 1}));
+  const Model sap = builder.build();
+  SimulationOptions options = sap.options();
+  options.solver = SolverType::Impulse;
+  const Model impulse = sap.withOptions(options);
+  EXPECT_EQ(impulse.numPositions(), 0);
+  options.solver = SolverType::Sap;
+  const Model again = impulse.withOptions(options);
+  EXPECT_EQ(again.numPositions(), 7);
+  EXPECT_EQ(again.hash(), sap.hash());
+}
+
 TEST(Robots, WhatTheSolverDoesNotUseIsSaid) {
   ModelBuilder builder;
   builder.setOptions(sapOptions());
