@@ -202,6 +202,34 @@ void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int a
   sap.problem.biasOf(c)[0] += weight * row.bias;
 }
 
+void velocityOfRows(int c, const Real* v, const SapWorkspace& sap, Real* vc) {
+  const solver::SapConstraint& constraint = sap.problem.constraints[c];
+  for (int row = 0; row < constraint.numRows; ++row)
+    vc[row] = sap.problem.bias[constraint.firstRow + row];
+  const auto add = [&](int clique, std::int64_t jacobian) {
+    if (clique < 0) return;
+    const Real* J = sap.problem.jacobian.data() + jacobian;
+    const Real* velocities = v + sap.problem.firstVelocity[clique];
+    if (constraint.dof1 >= 0) {
+      vc[0] += J[0] * velocities[constraint.dof1];
+      return;
+    }
+    const int n = sap.problem.numVelocities(clique);
+    for (int row = 0; row < constraint.numRows; ++row) {
+      for (int k = 0; k < n; ++k) vc[row] += J[row * n + k] * velocities[k];
+    }
+  };
+  add(constraint.clique1, constraint.jacobian1);
+  add(constraint.clique2, constraint.jacobian2);
+}
+
+Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point) {
+  const auto velocityOf = [&](int body, const Vec3& arm) {
+    return state.velocity[body] + cross(state.angularVelocity[body], arm);
+  };
+  return velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
+}
+
 Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v) {
   Real sum = row.bias;
   const auto add = [&](int clique, const std::vector<Real>& entries) {

@@ -42,6 +42,10 @@ void addVelocityTo(int clique, int dof, Real weight, CliqueRow* row, const SapWo
 void clearRow(CliqueRow* row);
 /// Weight times the row, as row `at` of constraint c.
 void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int at = 0);
+/// J v + b of constraint c, for velocities in the order of the problem.
+void velocityOfRows(int c, const Real* v, const SapWorkspace& sap, Real* vc);
+/// Velocity of body 1 seen from body 2 at a contact point, of the State.
+[[nodiscard]] Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point);
 /// The row times velocities in the order of the problem.
 [[nodiscard]] Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v);
 

@@ -195,31 +195,6 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
   }
 }
 
-/// J v* + b of a contact.
-void freeVelocityOf(int c, const SapWorkspace& sap, Real* vc) {
-  const solver::SapConstraint& constraint = sap.problem.constraints[c];
-  for (int row = 0; row < 3; ++row) vc[row] = sap.problem.bias[constraint.firstRow + row];
-  const auto add = [&](int clique, std::int64_t jacobian) {
-    if (clique < 0) return;
-    const int n = sap.problem.numVelocities(clique);
-    const Real* J = sap.problem.jacobian.data() + jacobian;
-    const Real* v = sap.problem.vStar.data() + sap.problem.firstVelocity[clique];
-    for (int row = 0; row < 3; ++row) {
-      for (int k = 0; k < n; ++k) vc[row] += J[row * n + k] * v[k];
-    }
-  };
-  add(constraint.clique1, constraint.jacobian1);
-  add(constraint.clique2, constraint.jacobian2);
-}
-
-/// Velocity of body 1 seen from body 2 at the point, at the start of the step.
-Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point) {
-  const auto velocityOf = [&](int body, const Vec3& arm) {
-    return state.velocity[body] + cross(state.angularVelocity[body], arm);
-  };
-  return velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
-}
-
 /// How fast the point will slide: as it does, where it slid in the last step; where it is new, what
 /// friction cannot stop of the free motion; otherwise not at all.
 Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
@@ -233,7 +208,7 @@ Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
     return norm(v - point.normal * dot(v, point.normal));
   }
   Real vc[3];
-  freeVelocityOf(c, sap, vc);
+  velocityOfRows(c, sap.problem.vStar.data(), sap, vc);
   const Real approach = -(vc[2] + point.gap / sap.problem.dt);
   return std::max<Real>(std::hypot(vc[0], vc[1]) - point.friction * std::max<Real>(approach, 0), 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/solve_sap.hpp"
 
+#include "contact/body_rows.hpp"
 #include "contact/drive_rows.hpp"
 #include "dynamics/free_motion.hpp"
 
@@ -49,10 +50,7 @@ void takeImpulses(const State& state, model::Workspace& ws, SapWorkspace& sap) {
     }
     const Real* impulse = sap.problem.impulseOf(c);
     const Real* after = sap.problem.velocityOf(c);
-    const auto velocityOf = [&](int body, const Vec3& arm) {
-      return state.velocity[body] + cross(state.angularVelocity[body], arm);
-    };
-    const Vec3 slip = velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
+    const Vec3 slip = relativeVelocity(state, point);
     point.tangentImpulse[0] = impulse[0];
     point.tangentImpulse[1] = impulse[1];
     point.normalImpulse = impulse[2];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/tree_ledger.hpp"
 
+#include "contact/body_rows.hpp"
+
 #include <cmath>
 
 namespace tangere::contact {
@@ -42,32 +44,9 @@ BodyDamping bodyDamping(const model::ModelData& model, const State& state,
   return out;
 }
 
-/// J v + b of a constraint at the velocities of the start.
-void startVelocityOf(int c, const SapWorkspace& sap, Real* vc) {
-  const solver::SapConstraint& constraint = sap.problem.constraints[c];
-  const Real* bias = sap.problem.bias.data() + constraint.firstRow;
-  for (int row = 0; row < constraint.numRows; ++row) vc[row] = bias[row];
-  const Real* v1 = sap.v0.data() + sap.problem.firstVelocity[constraint.clique1];
-  const Real* J1 = sap.problem.jacobian.data() + constraint.jacobian1;
-  if (constraint.dof1 >= 0) {
-    vc[0] += J1[0] * v1[constraint.dof1];
-    return;
-  }
-  const auto add = [&](int clique, const Real* J) {
-    const int n = sap.problem.numVelocities(clique);
-    const Real* v = sap.v0.data() + sap.problem.firstVelocity[clique];
-    for (int row = 0; row < constraint.numRows; ++row) {
-      for (int k = 0; k < n; ++k) vc[row] += J[row * n + k] * v[k];
-    }
-  };
-  add(constraint.clique1, J1);
-  if (constraint.clique2 >= 0)
-    add(constraint.clique2, sap.problem.jacobian.data() + constraint.jacobian2);
-}
-
 Real workOf(int c, const SapWorkspace& sap) {
   Real before[solver::kSapMaxRows];
-  startVelocityOf(c, sap, before);
+  velocityOfRows(c, sap.v0.data(), sap, before);
   const Real* after = sap.problem.velocityOf(c);
   const Real* impulse = sap.problem.impulseOf(c);
   Real work = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/toml_document.hpp"
 
+#include "io/place_counter.hpp"
+
 #include "io/text.hpp"
 
 #include <algorithm>
@@ -108,8 +110,7 @@ class TomlParser {
   int nesting_ = 0;
   Node* table_ = nullptr;  // what keys go to: the last header's
   // The place of some byte before here, from which here() counts on.
-  std::size_t counted_ = 0;
-  Place counted_place_{1, 1};
+  PlaceCounter places_;
 };
 
 /// The finished tree; takes the values out of the nodes.
@@ -138,7 +139,7 @@ Value TomlParser::parse() {
   root.place = {1, 1};
   root.origin = Origin::Header;
   table_ = &root;
-  if (startsWith("\xef\xbb\xbf")) at_ = counted_ = 3;
+  if (startsWith("\xef\xbb\xbf")) places_.skipTo(at_ = 3);
   for (skipBlankLines(); !isAtEnd(); skipBlankLines()) {
     if (peek() == '[') {
       parseHeader(&root);
@@ -150,17 +151,7 @@ Value TomlParser::parse() {
   return toValue(root);
 }
 
-Place TomlParser::here() {
-  for (; counted_ < at_; ++counted_) {
-    const char c = text_[counted_];
-    if (c == '\n') {
-      counted_place_ = {counted_place_.line + 1, 1};
-    } else if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80u) {
-      ++counted_place_.column;
-    }
-  }
-  return counted_place_;
-}
+Place TomlParser::here() { return places_.at(text_, at_); }
 
 void TomlParser::failHere(const std::string& expected) {
   fail(here(), "found " + found() + ", expected " + expected);
@@ -169,9 +160,7 @@ void TomlParser::failHere(const std::string& expected) {
 std::string TomlParser::found() const {
   if (isAtEnd()) return "the end of the file";
   if (isAtLineEnd()) return "the end of the line";
-  const auto byte = static_cast<unsigned char>(text_[at_]);
-  if (byte >= ' ' && byte < 0x7f) return io::quoted(text_.substr(at_, 1));
-  return "a character that does not belong here (byte " + std::to_string(byte) + ")";
+  return io::describeByte(text_[at_]);
 }
 
 void TomlParser::skipBlanks() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/xml_document.hpp"
 
+#include "io/place_counter.hpp"
+
 #include "io/text.hpp"
 
 #include <algorithm>
@@ -101,13 +103,12 @@ class XmlParser {
   XmlElement root_;
   bool has_root_ = false;
   // The place of some byte before here, from which here() counts on.
-  std::size_t counted_ = 0;
-  Place counted_place_{1, 1};
+  PlaceCounter places_;
 };
 
 XmlElement XmlParser::parse() {
   requireText();
-  if (startsWith("\xef\xbb\xbf")) at_ = counted_ = 3;
+  if (startsWith("\xef\xbb\xbf")) places_.skipTo(at_ = 3);
   parseDeclaration();
   for (skipOutside(); !has_root_ || !isAtEnd(); skipOutside()) {
     if (isAtEnd()) failHere("an element");
@@ -131,17 +132,7 @@ XmlElement XmlParser::parse() {
   return std::move(root_);
 }
 
-Place XmlParser::here() {
-  for (; counted_ < at_; ++counted_) {
-    const char c = text_[counted_];
-    if (c == '\n') {
-      counted_place_ = {counted_place_.line + 1, 1};
-    } else if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80u) {
-      ++counted_place_.column;
-    }
-  }
-  return counted_place_;
-}
+Place XmlParser::here() { return places_.at(text_, at_); }
 
 void XmlParser::failHere(const std::string& expected) {
   fail(here(), "found " + found() + ", expected " + expected);
@@ -149,10 +140,8 @@ void XmlParser::failHere(const std::string& expected) {
 
 std::string XmlParser::found() const {
   if (isAtEnd()) return "the end of the file";
-  const auto byte = static_cast<unsigned char>(text_[at_]);
-  if (byte == '\n' || byte == '\r') return "the end of the line";
-  if (byte >= ' ' && byte < 0x7f) return io::quoted(text_.substr(at_, 1));
-  return "a character that does not belong here (byte " + std::to_string(byte) + ")";
+  if (peek() == '\n' || peek() == '\r') return "the end of the line";
+  return io::describeByte(text_[at_]);
 }
 
 /// Throws XmlError unless the bytes are UTF-8 text with something in it.

@@ -23,12 +23,14 @@ int Model::numBodies() const { return static_cast<int>(data_->bodies.size()); }
 
 std::string_view Model::bodyName(int body) const { return data_->bodies[body].name; }
 
-int Model::findBody(std::string_view name) const {
+int Model::findBody(std::string_view name) const { return model::findBody(*data_, name); }
+
+int model::findBody(const ModelData& data, std::string_view name) {
   const auto found = std::lower_bound(
-      data_->bodies.begin(), data_->bodies.end(), name,
-      [](const model::ModelBody& body, std::string_view wanted) { return body.name < wanted; });
-  if (found == data_->bodies.end() || found->name != name) return -1;
-  return static_cast<int>(found - data_->bodies.begin());
+      data.bodies.begin(), data.bodies.end(), name,
+      [](const ModelBody& body, std::string_view wanted) { return body.name < wanted; });
+  if (found == data.bodies.end() || found->name != name) return -1;
+  return static_cast<int>(found - data.bodies.begin());
 }
 
 BodyType Model::bodyType(int body) const { return data_->bodies[body].type; }

@@ -32,7 +32,6 @@ int findMaterial(const std::vector<Material>& materials, const std::string& name
 bool isJointed(const Body& body) { return !body.parent.empty() || !body.joints.empty(); }
 /// A link that only joins others.
 bool isMassless(const MassProperties& mass) { return mass.mass == 0 && mass.inertia == Mat3{}; }
-int indexOfBody(const model::ModelData& data, const std::string& name);
 void requireMaterial(const Material& material);
 void requireOptions(const SimulationOptions& options);
 void requireMass(const MassProperties& mass, const std::string& body);
@@ -188,7 +187,7 @@ Model ModelBuilder::build() const {
   impl_->fillPairTable(*data);
   impl_->fillExcluded(*data);
   for (const Body& body : impl_->bodies)
-    data->creationOrder.push_back(indexOfBody(*data, body.name));
+    data->creationOrder.push_back(model::findBody(*data, body.name));
   const bool isRobot =
       !impl_->parts.isEmpty() || std::any_of(impl_->bodies.begin(), impl_->bodies.end(), isJointed);
   if (isRobot && data->options.solver == SolverType::Impulse)
@@ -239,18 +238,6 @@ Model Model::withOptions(const SimulationOptions& options) const {
   data->hash = model::hashOf(*data);
   return Model(std::move(data));
 }
-
-namespace {
-
-int indexOfBody(const model::ModelData& data, const std::string& name) {
-  const auto found = std::lower_bound(
-      data.bodies.begin(), data.bodies.end(), name,
-      [](const model::ModelBody& b, const std::string& wanted) { return b.name < wanted; });
-  if (found == data.bodies.end() || found->name != name) return -1;
-  return static_cast<int>(found - data.bodies.begin());
-}
-
-}  // namespace
 
 Model Model::withParameters(const ModelParameters& parameters) const {
   auto data = std::make_shared<model::ModelData>(*data_);
@@ -431,7 +418,7 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
 
 void ModelBuilder::Impl::fillExcluded(model::ModelData& data) const {
   const auto indexOf = [&](const std::string& name) {
-    const int index = indexOfBody(data, name);
+    const int index = model::findBody(data, name);
     if (index < 0)
       reject("excluded pair: no body is called '" + name + "'" + nearNames(name, bodyNames()));
     return index;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,9 @@ struct ModelData {
                          static_cast<std::size_t>(material2)];
   }
 };
+
+/// Index of a body; -1 when there is none.
+[[nodiscard]] int findBody(const ModelData& data, std::string_view name);
 
 /// The counts that state_fields.inc names.
 struct FieldCounts {

@@ -15,14 +15,6 @@ namespace {
 
 [[noreturn]] void reject(const std::string& message) { throw InvalidInput(message); }
 
-int indexOf(const ModelData& data, const std::string& name) {
-  const auto found = std::lower_bound(
-      data.bodies.begin(), data.bodies.end(), name,
-      [](const ModelBody& body, const std::string& wanted) { return body.name < wanted; });
-  if (found == data.bodies.end() || found->name != name) return -1;
-  return static_cast<int>(found - data.bodies.begin());
-}
-
 /// What the layout knows of the bodies, by their index in the model.
 struct Family {
   std::vector<const Body*> body;
@@ -57,10 +49,10 @@ Family findFamily(std::span<const Body> bodies, ModelData& data) {
   family.body.resize(n);
   family.children.resize(n);
   for (const Body& body : bodies) {
-    const int index = indexOf(data, body.name);
+    const int index = findBody(data, body.name);
     family.body[index] = &body;
     if (body.parent.empty()) continue;
-    const int parent = indexOf(data, body.parent);
+    const int parent = findBody(data, body.parent);
     if (parent < 0) {
       std::vector<std::string> known;
       for (const ModelBody& other : data.bodies) known.push_back(other.name);
@@ -141,7 +133,7 @@ void startFree(const ModelBody& body, ModelData& data) {
 /// Joints and their coordinates in order of creation; their parts follow link by link.
 void createJoints(std::span<const Body> bodies, ModelData& data) {
   for (const Body& body : bodies) {
-    const int index = indexOf(data, body.name);
+    const int index = findBody(data, body.name);
     std::vector<Joint> joints = body.joints;
     if (isFree(body)) joints.push_back({.name = body.name, .type = JointType::Free});
     data.bodies[index].firstJoint = static_cast<int>(data.joints.size());
@@ -290,7 +282,7 @@ void excludeNeighbours(std::span<const Body> bodies, ModelData& data) {
   }
   std::vector<bool> mayTouchParent(n, false);
   for (const Body& body : bodies)
-    mayTouchParent[indexOf(data, body.name)] = body.collidesWithParent;
+    mayTouchParent[findBody(data, body.name)] = body.collidesWithParent;
 
   const auto exclude = [&](int a, int b) {
     data.excludedBodies.emplace_back(std::min(a, b), std::max(a, b));

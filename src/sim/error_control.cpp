@@ -19,21 +19,6 @@ Real largestDifference(const std::vector<Real>& a, const std::vector<Real>& b) {
   return largest;
 }
 
-void add(const EnergyLedger& part, EnergyLedger* sum) {
-  sum->kinetic = part.kinetic;
-  sum->potential = part.potential;
-  sum->external += part.external;
-  sum->damping += part.damping;
-  sum->contactNormal += part.contactNormal;
-  sum->contactFriction += part.contactFriction;
-  sum->kinematic += part.kinematic;
-  sum->constraint += part.constraint;
-  sum->correction += part.correction;
-  sum->integration += part.integration;
-  sum->gyroscopic += part.gyroscopic;
-  sum->residual += part.residual;
-}
-
 void add(const StepReport& part, StepReport* sum) {
   const StepStatus status = sum->status | part.status;
   const int iterations = sum->iterations + part.iterations;
@@ -87,7 +72,7 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     StepReport reports;
     for (int half = 0; isTaken && half < 2; ++half) {
       isTaken = take(part / 2, state);
-      add(ws.ledger, &halves);
+      addLedger(ws.ledger, &halves);
       add(ws.report, &reports);
     }
     const Real error =
@@ -96,7 +81,7 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     const bool isShort = part <= kShortest * dt;
     if (error <= accuracy || (isShort && isTaken)) {
       done += part;
-      add(halves, &ledger);
+      addLedger(halves, &ledger);
       add(reports, &report);
       const Real factor = error > 0 ? kSafety * std::sqrt(accuracy / error) : kLongest;
       const Real next = part * std::clamp(factor, kLeast, kLongest);

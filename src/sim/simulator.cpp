@@ -165,20 +165,7 @@ const StepReport& Simulator::step() {
   impl.hasStep = !has(impl.ws.report.status, StepStatus::StateNotFinite);
   if (!impl.hasStep) return impl.ws.report;
 
-  const EnergyLedger& last = impl.ws.ledger;
-  EnergyLedger& sum = impl.sum;
-  sum.kinetic = last.kinetic;
-  sum.potential = last.potential;
-  sum.external += last.external;
-  sum.damping += last.damping;
-  sum.contactNormal += last.contactNormal;
-  sum.contactFriction += last.contactFriction;
-  sum.kinematic += last.kinematic;
-  sum.constraint += last.constraint;
-  sum.correction += last.correction;
-  sum.integration += last.integration;
-  sum.gyroscopic += last.gyroscopic;
-  sum.residual += last.residual;
+  sim::addLedger(impl.ws.ledger, &impl.sum);
   return impl.ws.report;
 }
 

@@ -154,4 +154,19 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   clock.end(StepPhase::Ledger);
 }
 
+void addLedger(const EnergyLedger& part, EnergyLedger* sum) {
+  sum->kinetic = part.kinetic;
+  sum->potential = part.potential;
+  sum->external += part.external;
+  sum->damping += part.damping;
+  sum->contactNormal += part.contactNormal;
+  sum->contactFriction += part.contactFriction;
+  sum->kinematic += part.kinematic;
+  sum->constraint += part.constraint;
+  sum->correction += part.correction;
+  sum->integration += part.integration;
+  sum->gyroscopic += part.gyroscopic;
+  sum->residual += part.residual;
+}
+
 }  // namespace tangere::sim

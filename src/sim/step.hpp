@@ -16,4 +16,7 @@ void stepEnvironment(const model::ModelData& model, const model::Control& contro
 void stepEnvironmentSap(const model::ModelData& model, const model::Control& control, State& state,
                         model::Workspace& ws, contact::SapWorkspace& sap, PhaseClock& clock);
 
+/// Adds the rows; kinetic and potential energy are those of `part`.
+void addLedger(const EnergyLedger& part, EnergyLedger* sum);
+
 }  // namespace tangere::sim

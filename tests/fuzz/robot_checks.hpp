@@ -21,6 +21,7 @@ inline void checkRobot(const Scene& scene, int maxBodies) {
   const Model& model = scene.model;
   require(model.numBodies() <= maxBodies, "bodies within the limit");
   require(model.options().solver == SolverType::Sap, "robots run under SAP");
+  require(model.options().dt > 0 && model.options().dt <= 1, "the time step is in its range");
   require(isFinite(model.options().gravity), "gravity is finite");
   const State state(model);
   for (const Real q : state.q) require(std::isfinite(q), "coordinates are finite");
@@ -32,8 +33,11 @@ inline void checkRobot(const Scene& scene, int maxBodies) {
     require(mass.mass >= 0 && std::isfinite(mass.mass), "masses are finite");
     require(model.parentOf(i) != i, "no body is its own parent");
   }
-  for (int i = 0; i < model.numJoints(); ++i)
-    require(model.joint(i).lower <= model.joint(i).upper, "limits are a range");
+  for (int i = 0; i < model.numJoints(); ++i) {
+    const Joint& joint = model.joint(i);
+    require(!joint.name.empty() && isFinite(joint.axis), "joints are complete");
+    require(joint.lower <= joint.upper, "limits are a range");
+  }
   for (const ImportNote& note : scene.report.notes)
     require(note.kind != ImportNote::Kind::Error, "errors are thrown");
 }
