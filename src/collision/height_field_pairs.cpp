@@ -24,29 +24,37 @@ struct TerrainSurface {
 
   [[nodiscard]] Vec3 corner(int t, int k) const { return field.corner(t, k); }
   [[nodiscard]] Vec3 normal(int t) const { return field.normal(t); }
+  /// The same for a triangle whose corners are known.
+  [[nodiscard]] static Vec3 normalOf(int, const Vec3* v) {
+    const Vec3 n = cross(v[1] - v[0], v[2] - v[0]);
+    return n / norm(n);
+  }
   [[nodiscard]] bool isSolid() const { return true; }
   [[nodiscard]] bool hasSharpEdge(int t) const {
-    const Vec3 n = slope(t);
-    for (int k = 0; k < 3; ++k) {
-      const int s = field.across(t, k);
-      if (s < 0) return true;
-      const Vec3 m = slope(s);
-      // Both point up: their product is positive where the edge is not sharp.
-      const Real c = dot(n, m);
-      if (!(c > 0) || c * c <= geometry::kSharpCosine * geometry::kSharpCosine * squaredNorm(n) *
-                                   squaredNorm(m))
-        return true;
-    }
-    return false;
+    const int cell = t >> 1, j = cell / field.numCellsX(), i = cell - j * field.numCellsX();
+    const int half = t & 1, other = 1 - half;
+    // Every triangle has one neighbour in its own cell; the two others are in the cells below and
+    // to the right of a lower half, above and to the left of an upper one.
+    const int nextI = half == 0 ? i + 1 : i - 1, nextJ = half == 0 ? j - 1 : j + 1;
+    if (nextI < 0 || nextI >= field.numCellsX() || nextJ < 0 || nextJ >= field.numCellsY())
+      return true;
+    const Vec3 n = slope(i, j, half);
+    const Real n2 = geometry::kSharpCosine * geometry::kSharpCosine * squaredNorm(n);
+    return isSharp(n, n2, slope(i, nextJ, other)) || isSharp(n, n2, slope(nextI, j, other)) ||
+           isSharp(n, n2, slope(i, j, other));
   }
-  /// Along the normal, with z = 1.
-  [[nodiscard]] Vec3 slope(int t) const {
-    const int cell = t >> 1, j = cell / field.numCellsX(), i = cell % field.numCellsX();
+  /// Both point up: their product is positive where the edge is not sharp.
+  [[nodiscard]] static bool isSharp(const Vec3& n, Real scaledN2, const Vec3& m) {
+    const Real c = dot(n, m);
+    return !(c > 0) || c * c <= scaledN2 * squaredNorm(m);
+  }
+  /// Along the normal of a half of cell (i, j), with z = 1.
+  [[nodiscard]] Vec3 slope(int i, int j, int half) const {
     const Real* const h = &field.heights[j * field.numX + i];
     const Real h00 = h[0], h10 = h[1], h01 = h[field.numX], h11 = h[field.numX + 1];
-    const bool lower = (t & 1) == 0;
-    return {((lower ? h00 - h10 : h01 - h11)) / field.stepX,
-            ((lower ? h10 - h11 : h00 - h01)) / field.stepY, 1};
+    const bool lower = half == 0;
+    return {(lower ? h00 - h10 : h01 - h11) / field.stepX,
+            (lower ? h10 - h11 : h00 - h01) / field.stepY, 1};
   }
   [[nodiscard]] int across(int t, int k) const { return field.across(t, k); }
   bool acrossVertex(int t, int k, Vec3* v) const {

@@ -6,6 +6,7 @@
 
 #include "collision/kernels/convex_distance.hpp"
 #include "collision/kernels/convex_manifold.hpp"
+#include "collision/kernels/mesh_clip.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/mesh_body_faces.hpp"
 #include "collision/mesh_point_hull.hpp"
@@ -345,10 +346,10 @@ class BodyOnSurface {
   }
 
   /// The triangle's normal on the body's side.
-  [[nodiscard]] Vec3 ownNormal(int t, const Vec3& v0) const {
-    const Vec3 n = surface_.normal(t);
+  [[nodiscard]] Vec3 ownNormal(int t, const Vec3* v_S) const {
+    const Vec3 n = surface_.normalOf(t, v_S);
     if (surface_.isSolid()) return n;
-    return dot(n, X_SC_ * view_.center - v0) >= 0 ? n : -n;
+    return dot(n, X_SC_ * view_.center - v_S[0]) >= 0 ? n : -n;
   }
 
   void addToPolytope(int t, const Vec3* v_S) {
@@ -363,7 +364,7 @@ class BodyOnSurface {
       if (!kernel::convexOverlap(view_, triangleView(v_S), X_CS_)) return;
       numCutting = PolytopeFaces::kMaxCutting;
     }
-    const Vec3 n_S = ownNormal(t, v_S[0]);
+    const Vec3 n_S = ownNormal(t, v_S);
     const Vec3 n = transposeTimes(X_SC_.rotation, n_S);
     Vec3* const polygon = polygon_;
     const int count = faces_.clip(v, cutting, numCutting, polygon);
@@ -441,7 +442,8 @@ class BodyOnSurface {
     prism.origin = v[0];
     prism.n = n;
     kernel::completeFrame(n, &prism.e0, &prism.e1);
-    const bool reversed = dot(n_S, surface_.normal(t)) < 0;
+    prism.n_S = X_SC_.rotation * n;
+    const bool reversed = !surface_.isSolid() && dot(n_S, surface_.normal(t)) < 0;
     for (int k = 0; k < 3; ++k) {
       const Vec3 p = v[reversed ? 2 - k : k] - v[0];
       prism.u[k] = dot(prism.e0, p);
@@ -478,6 +480,7 @@ class BodyOnSurface {
   /// The column of space over a triangle, seen along its normal.
   struct Prism {
     Vec3 origin, n, e0, e1;
+    Vec3 n_S;         // the normal in the frame of the surface
     Real u[3], v[3];  // the triangle, counter-clockwise
     Real slop;
 
@@ -495,8 +498,9 @@ class BodyOnSurface {
   void addBelow(int t, const Prism& prism, Real u, Real v, Real height, std::int32_t feature) {
     if (height > prism.slop) return;
     const Real depth = larger(-height, Real(0));
-    add(t, prism.origin + prism.e0 * u + prism.e1 * v - prism.n * (Real(0.5) * depth), prism.n,
-        depth, feature);
+    const Vec3 position =
+        prism.origin + prism.e0 * u + prism.e1 * v - prism.n * (Real(0.5) * depth);
+    out_.push_back({X_SC_ * position, prism.n_S, depth, t, feature});
   }
 
   void clipSegment(int t, const Prism& prism, const kernel::SupportFeature<Real>& feature,
@@ -533,12 +537,13 @@ class BodyOnSurface {
       polygon.edge[i] = i;
     }
     polygon.count = feature.count;
-    kernel::clipToPolygon(prism.u, prism.v, 3, prism.slop, &polygon, &scratch);
-    for (int i = 0; i < polygon.count; ++i) {
-      const int before = polygon.edge[i > 0 ? i - 1 : polygon.count - 1];
-      const bool vertex = before >= 0 && polygon.edge[i] >= 0;
-      addBelow(t, prism, polygon.u[i], polygon.v[i], polygon.w[i],
-               vertex ? kernel::vertexFeature(feature.vertex[polygon.edge[i]]) : name);
+    const kernel::ClipPolygon<Real>& clipped =
+        kernel::clipToTriangle(prism.u, prism.v, prism.slop, &polygon, &scratch);
+    for (int i = 0; i < clipped.count; ++i) {
+      const int before = clipped.edge[i > 0 ? i - 1 : clipped.count - 1];
+      const bool vertex = before >= 0 && clipped.edge[i] >= 0;
+      addBelow(t, prism, clipped.u[i], clipped.v[i], clipped.w[i],
+               vertex ? kernel::vertexFeature(feature.vertex[clipped.edge[i]]) : name);
     }
   }
 
@@ -698,7 +703,7 @@ class BodyOnSurface {
         kernel::convexDistance(view_, triangle, X_CS_, Real(0), /*enableSigned=*/true);
     if (!(pair.distance <= 0)) return;
     touch(t);
-    const Vec3 n_S = ownNormal(t, v_S[0]);
+    const Vec3 n_S = ownNormal(t, v_S);
     const Vec3 way = X_SC_.rotation * pair.normal;
     const Real along = dot(way, n_S);
     const bool sharp = surface_.hasSharpEdge(t);

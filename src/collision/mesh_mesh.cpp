@@ -145,14 +145,15 @@ void distanceOrdered(const MeshBodyPair& pair, const DistanceOption& option, Dis
   const Transform X_AB = inverseTimes(pair.X_W1, pair.X_W2);
   const Real bound = std::fmax(option.upperBound, Real(0));
   NearestPair best = guessNearest(a, b, X_AB, bound);
-  const bool separated = best.triangleA >= 0 && refineAcrossPlane(a, b, X_AB, best);
-  if (!separated || pair.body1.terrain || pair.body2.terrain) {
-    if (overlapMeshes(pair)) {
-      writePenetrationOf(pair, X_AB, option, out);
-      return;
-    }
-    if (!separated) searchNearest(a, b, X_AB, best);
+  const PlaneRefinement refined =
+      best.triangleA >= 0 ? refineAcrossPlane(a, b, X_AB, best) : PlaneRefinement::Unknown;
+  const bool mayOverlap =
+      refined == PlaneRefinement::Unknown || pair.body1.terrain || pair.body2.terrain;
+  if (mayOverlap && overlapMeshes(pair)) {
+    writePenetrationOf(pair, X_AB, option, out);
+    return;
   }
+  if (refined != PlaneRefinement::Nearest) searchNearest(a, b, X_AB, best);
   if (best.triangleA < 0) {
     writeBeyond(pair.X_W1 * a.center, pair.X_W2 * b.center, option.upperBound, out);
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collision/mesh_nearest.hpp"
 
+#include "collision/kernels/convex_manifold.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/mesh_dual_tree.hpp"
 #include "geometry/signed_distance.hpp"
@@ -116,47 +117,97 @@ void compareReaches(const MeshData& a, const MeshData& b, const Transform& X_AB,
   }
 }
 
-/// The few that reach farthest, to the front.
-std::span<const Reach> farthest(std::vector<Reach>& list) {
-  constexpr std::size_t kFew = 8;
-  const std::size_t few = std::min(kFew, list.size());
-  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(few), list.end(),
-                    [](const Reach& x, const Reach& y) {
-                      return x.value != y.value ? x.value > y.value : x.slot < y.slot;
-                    });
-  return {list.data(), few};
+/// A triangle seen along the direction of the reaches: its box across, and how far it reaches.
+struct Shadow {
+  Real lower[2], upper[2];
+  Real height;  // along the direction: the top of a triangle of A, the bottom of one of B
+  int slot;
+};
+
+/// `axis` are the directions across in the frame of the mesh, `shift` what turns coordinates along
+/// them into those of A.
+void castShadows(const MeshData& mesh, std::span<const Reach> reaches, const Vec3* axis,
+                 const Real* shift, std::vector<Shadow>& out) {
+  out.clear();
+  for (const Reach& r : reaches) {
+    const Vec3* const v = &mesh.corners[3 * r.slot];
+    Shadow shadow;
+    for (int k = 0; k < 2; ++k) {
+      const Real x = dot(axis[k], v[0]), y = dot(axis[k], v[1]), z = dot(axis[k], v[2]);
+      shadow.upper[k] = larger(x, larger(y, z)) + shift[k];
+      shadow.lower[k] = -larger(-x, larger(-y, -z)) + shift[k];
+    }
+    shadow.height = r.value;
+    shadow.slot = r.slot;
+    out.push_back(shadow);
+  }
+  std::sort(out.begin(), out.end(), [](const Shadow& x, const Shadow& y) {
+    return x.lower[0] != y.lower[0] ? x.lower[0] < y.lower[0] : x.slot < y.slot;
+  });
+}
+
+/// The same as compareReaches() for long lists: where the bodies are all but touching along the
+/// direction, triangles that are not across from each other are too far apart. Sweeps over the
+/// shadows in the order of one axis. `gap` is between the bodies, along n.
+void compareShadows(const MeshData& a, const MeshData& b, const Transform& X_AB, const Vec3& n,
+                    std::span<const Reach> nearA, std::span<const Reach> nearB, Real shiftB,
+                    Real gap, NearestPair& best) {
+  thread_local std::vector<Shadow> shadowsA, shadowsB;
+  Vec3 across[2];
+  kernel::completeFrame(n, &across[0], &across[1]);
+  const Vec3 across_B[2] = {transposeTimes(X_AB.rotation, across[0]),
+                            transposeTimes(X_AB.rotation, across[1])};
+  const Real none[2] = {0, 0};
+  const Real shift[2] = {dot(across[0], X_AB.translation), dot(across[1], X_AB.translation)};
+  castShadows(a, nearA, across, none, shadowsA);
+  castShadows(b, nearB, across_B, shift, shadowsB);
+  const Real sideways = std::sqrt(larger(best.distance * best.distance - gap * gap, 0)) +
+                        Real(1e-12) * (a.radius + b.radius);
+  Real widest = 0;
+  for (const Shadow& s : shadowsB) widest = larger(widest, s.upper[0] - s.lower[0]);
+  std::size_t first = 0;
+  for (const Shadow& sa : shadowsA) {
+    while (first < shadowsB.size() && shadowsB[first].lower[0] < sa.lower[0] - sideways - widest)
+      ++first;
+    for (std::size_t j = first; j < shadowsB.size(); ++j) {
+      const Shadow& sb = shadowsB[j];
+      if (sb.lower[0] > sa.upper[0] + sideways) break;
+      const Real up = larger(shiftB - sb.height - sa.height, 0);
+      const Real x = larger(larger(sa.lower[0] - sb.upper[0], sb.lower[0] - sa.upper[0]), 0);
+      const Real y = larger(larger(sa.lower[1] - sb.upper[1], sb.lower[1] - sa.upper[1]), 0);
+      // Short of the bound by more than rounding.
+      if ((up * up + x * x + y * y) * (1 - Real(1e-12)) >= best.distance * best.distance) continue;
+      Vec3 v[3];
+      for (int k = 0; k < 3; ++k) v[k] = X_AB * b.corners[3 * sb.slot + k];
+      compareTriangles(a, b, sa.slot, sb.slot, v, best);
+    }
+  }
 }
 
 }  // namespace
 
-bool refineAcrossPlane(const MeshData& a, const MeshData& b, const Transform& X_AB,
-                       NearestPair& best) {
-  constexpr std::size_t kMost = 1000, kMostPairs = 10000;
-  constexpr int kMaxTurns = 3;
+PlaneRefinement refineAcrossPlane(const MeshData& a, const MeshData& b, const Transform& X_AB,
+                                  NearestPair& best) {
+  constexpr std::size_t kMost = 1000, kFewPairs = 10000, kMostPairs = 40000;
   thread_local std::vector<Reach> nearA, nearB;
-  for (int turn = 0; turn < kMaxTurns; ++turn) {
-    if (!(best.distance > 0)) return false;
-    const Vec3 n = (best.onB - best.onA) / best.distance;  // from A to B
-    const Vec3 n_B = transposeTimes(X_AB.rotation, n);
-    const Real shiftB = dot(n, X_AB.translation);
-    const Real topA = dot(n, geometry::supportOfMesh(a, n));
-    const Real lowB = shiftB + dot(n_B, geometry::supportOfMesh(b, -n_B));
-    if (!(lowB > topA)) return false;
-    nearA.clear();
-    nearB.clear();
-    if (!gatherReach(a, n, lowB - best.distance, kMost, nearA) ||
-        !gatherReach(b, -n_B, shiftB - (topA + best.distance), kMost, nearB))
-      return false;
-    if (nearA.size() * nearB.size() <= kMostPairs) {
-      compareReaches(a, b, X_AB, nearA, nearB, shiftB, best);
-      return true;
-    }
-    // A better pair among the foremost turns the plane and leaves fewer of both.
-    const Real before = best.distance;
-    compareReaches(a, b, X_AB, farthest(nearA), farthest(nearB), shiftB, best);
-    if (!(best.distance < before)) return false;
-  }
-  return false;
+  if (!(best.distance > 0)) return PlaneRefinement::Unknown;
+  const Vec3 n = (best.onB - best.onA) / best.distance;  // from A to B
+  const Vec3 n_B = transposeTimes(X_AB.rotation, n);
+  const Real shiftB = dot(n, X_AB.translation);
+  const Real topA = dot(n, geometry::supportOfMesh(a, n));
+  const Real lowB = shiftB + dot(n_B, geometry::supportOfMesh(b, -n_B));
+  if (!(lowB > topA)) return PlaneRefinement::Unknown;
+  nearA.clear();
+  nearB.clear();
+  if (!gatherReach(a, n, lowB - best.distance, kMost, nearA) ||
+      !gatherReach(b, -n_B, shiftB - (topA + best.distance), kMost, nearB))
+    return PlaneRefinement::Separated;
+  if (nearA.size() * nearB.size() > kMostPairs) return PlaneRefinement::Separated;
+  if (nearA.size() * nearB.size() <= kFewPairs)
+    compareReaches(a, b, X_AB, nearA, nearB, shiftB, best);
+  else
+    compareShadows(a, b, X_AB, n, nearA, nearB, shiftB, lowB - topA, best);
+  return PlaneRefinement::Nearest;
 }
 
 void searchNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, NearestPair& best) {

@@ -19,11 +19,17 @@ struct NearestPair {
 [[nodiscard]] NearestPair guessNearest(const geometry::MeshData& a, const geometry::MeshData& b,
                                        const Transform& X_AB, Real bound);
 
+enum class PlaneRefinement {
+  Unknown,    ///< The plane across the guess does not separate the meshes: they may overlap.
+  Separated,  ///< It does, but too many triangles are near it.
+  Nearest,    ///< `best` is the answer.
+};
+
 /// Makes a guess the answer for meshes that a plane separates: only triangles near that plane can
-/// be nearer than the guess, and along its normal each triangle tells how near exactly. Returns
-/// false when there is no such plane or too many triangles are near it.
-bool refineAcrossPlane(const geometry::MeshData& a, const geometry::MeshData& b,
-                       const Transform& X_AB, NearestPair& best);
+/// be nearer than the guess, and along its normal each triangle tells how near exactly.
+[[nodiscard]] PlaneRefinement refineAcrossPlane(const geometry::MeshData& a,
+                                                const geometry::MeshData& b, const Transform& X_AB,
+                                                NearestPair& best);
 
 /// The general search, through both trees at once; `best` holds the guess.
 void searchNearest(const geometry::MeshData& a, const geometry::MeshData& b, const Transform& X_AB,

@@ -80,6 +80,20 @@ SurfaceContact contactInside(const MeshData& mesh, const ConvexView<Real>& view,
 
 bool isBall(const ConvexView<Real>& view) { return view.core == CoreType::Point; }
 
+/// Whether a box meets the mesh, or is inside it. `center_M` is the box's.
+bool overlapBoxMesh(const MeshData& mesh, const Vec3& halfSize, const Transform& X_MC,
+                    const Vec3& center_M) {
+  const Vec3* const corners = mesh.corners.data();
+  const Transform X_CM = inverse(X_MC);
+  const BoxCuller culler(mesh.bvh, {-halfSize, halfSize}, X_MC);
+  const bool touched = findAmongLeaves(mesh.bvh, culler, [&](int slot, int count) {
+    for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
+      if (kernel::overlapTriangleBox(X_CM * v[0], X_CM * v[1], X_CM * v[2], halfSize)) return true;
+    return false;
+  });
+  return touched || containsCenter(mesh, center_M);
+}
+
 /// All contacts, in the frame of the mesh. Returns whether they touch.
 bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_MC,
                     std::vector<SurfaceContact>& out) {
@@ -120,6 +134,9 @@ int collideConvexMesh(const PairInput& in, const CollisionOption& option, Collis
   Vec3 center;  // of the body, in the frame of the mesh
   if (isFar(mesh, view, in.X_W1, in.X_W2, &center)) return 0;
   const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
+  // Of all that are near, most do not touch, and for a box that is soon told: the first triangle
+  // settles the others, where looking for contacts has to clip each that is near.
+  if (isBox(view) && !overlapBoxMesh(mesh, view.size, X_MC, center)) return 0;
   std::vector<SurfaceContact>& contacts = contactScratch();
   if (!gatherContacts(mesh, view, X_MC, contacts)) return 0;
   return addManifolds(contacts, frameOf(mesh, view, in.X_W2), option, result);
@@ -144,25 +161,17 @@ bool overlapConvexMesh(const PairInput& in) {
         });
   } else {
     const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
+    if (isBox(view)) return overlapBoxMesh(mesh, view.size, X_MC, center);
     const Transform X_CM = inverse(X_MC);
-    const BoxCuller culler(mesh.bvh, boxOf(view), X_MC);
-    if (isBox(view)) {
-      touched = findAmongLeaves(mesh.bvh, culler, [&](int slot, int count) {
-        for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
-          if (kernel::overlapTriangleBox(X_CM * v[0], X_CM * v[1], X_CM * v[2], view.size))
-            return true;
-        return false;
-      });
-    } else {
-      kernel::ConvexHint<Real> hint;
-      touched = findAmongLeaves(mesh.bvh, culler, [&](int slot, int count) {
-        for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3) {
-          const ConvexView<Real> triangle = triangleView(v);
-          if (kernel::convexOverlap(view, triangle, X_CM, &hint)) return true;
-        }
-        return false;
-      });
-    }
+    kernel::ConvexHint<Real> hint;
+    touched =
+        findAmongLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), [&](int slot, int count) {
+          for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3) {
+            const ConvexView<Real> triangle = triangleView(v);
+            if (kernel::convexOverlap(view, triangle, X_CM, &hint)) return true;
+          }
+          return false;
+        });
   }
   return touched || containsCenter(mesh, center);
 }

@@ -33,6 +33,8 @@ struct MeshSurface {
 
   [[nodiscard]] const Vec3& corner(int t, int k) const { return mesh.corner(t, k); }
   [[nodiscard]] const Vec3& normal(int t) const { return mesh.normals[t]; }
+  /// The same for a triangle whose corners are known.
+  [[nodiscard]] Vec3 normalOf(int t, const Vec3*) const { return mesh.normals[t]; }
   [[nodiscard]] bool isSolid() const { return mesh.closed; }
   [[nodiscard]] bool hasSharpEdge(int t) const { return mesh.sharpEdges[t] != 0; }
   bool acrossVertex(int t, int k, Vec3* v) const {

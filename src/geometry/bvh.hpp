@@ -61,7 +61,7 @@ struct alignas(64) BvhNode {
 };
 static_assert(sizeof(BvhNode) == 128);
 
-/// A primitive's box in unit coordinates, as the builder moves it around.
+/// A primitive's box in unit coordinates, for Bvh::build().
 struct alignas(32) BvhPrimitive {
   Float4 lower;  ///< lane 3 holds the bits of the primitive's index
   Float4 upper;
@@ -75,6 +75,8 @@ struct Bvh {
   static constexpr int kStackSize = 3 * kMaxDepth + 8;
   /// What one rounding to float in [-1, 1] can lose, with room to spare.
   static constexpr float kUnitSlack = 1e-6f;
+  /// One ulp of 1: by so much boxes of coordinates rounded to nearest grow.
+  static constexpr float kRounding = 1.2e-7f;
 
   Vec3 center{};
   Real scale = 1;
@@ -94,16 +96,15 @@ struct Bvh {
   }
   /// The same from unit coordinates that were rounded to nearest.
   [[nodiscard]] static BvhPrimitive primitive(Float4 lower, Float4 upper, int index) {
-    constexpr float r = 1.2e-7f;  // one ulp of 1
-    BvhPrimitive out{lower - r, upper + r};
+    BvhPrimitive out{lower - kRounding, upper + kRounding};
     const std::int32_t i = index;
     float bits;
     std::memcpy(&bits, &i, sizeof bits);
     out.lower[3] = bits;
     return out;
   }
-  /// Binned surface area heuristic on the longest axis. Reorders `primitives`.
-  void build(std::span<BvhPrimitive> primitives);
+  /// Fills nodes and order; see BvhBuilder.
+  void build(std::span<const BvhPrimitive> primitives);
 };
 
 /// What a traversal knows of a child: a node, or a run of slots.

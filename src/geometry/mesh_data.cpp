@@ -1,18 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/mesh_data.hpp"
 
+#include "core/arena.hpp"
 #include "core/elementary.hpp"
+#include "geometry/bvh_builder.hpp"
 #include "geometry/bvh_nearest.hpp"
 #include "geometry/limits.hpp"
 #include "geometry/query_helpers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
-#include <memory>
 #include <utility>
 
 namespace tangere::geometry {
+
+namespace {
+
+/// The triangles of a mesh for its tree; sets the corners of the slots.
+struct TriangleSource {
+  MeshData& mesh;
+  const Float4* unit;  ///< the vertices in unit coordinates
+
+  [[nodiscard]] BvhBox box(int t) const {
+    const Triangle& v = mesh.triangles[t];
+    const Float4 a = unit[v[0]], b = unit[v[1]], c = unit[v[2]];
+    return {min4(a, min4(b, c)) - Bvh::kRounding, max4(a, max4(b, c)) + Bvh::kRounding};
+  }
+  void append(int t) {
+    mesh.bvh.order.push_back(t);
+    for (const int v : mesh.triangles[t]) mesh.corners.push_back(mesh.vertices[v]);
+  }
+};
+
+/// The half-edges that run from a lower to a higher vertex, in one list per lower vertex, and for
+/// each the one that runs back. Whether an edge rises cannot be predicted, so nothing branches on
+/// it.
+class RisingEdges {
+ public:
+  RisingEdges(std::span<const Triangle> triangles, int numVertices, core::Arena& scratch)
+      : triangles_(triangles), start_(scratch.allocateArray<std::int32_t>(numVertices + 2)) {
+    // While the lists are filled, start[v + 1] is where the next entry of v goes; then its end.
+    std::fill(start_.begin(), start_.end(), 0);
+    visitEdges([&](int u, int v, int) { start_[u + 2] += u < v ? 1 : 0; });
+    for (int v = 0; v < numVertices; ++v) start_[v + 2] += start_[v + 1];
+    size_ = start_[numVertices + 1];
+    // One entry more takes what is not wanted; reading goes on for a block behind the last.
+    upper_ = scratch.allocateArray<std::int32_t>(size_ + 1 + kBlock);
+    half_ = scratch.allocateArray<std::int32_t>(size_ + 1);
+    match_ = scratch.allocateArray<std::int32_t>(size_ + 1);
+    visitEdges([&](int u, int v, int half) {
+      const int rises = u < v ? 1 : 0;
+      const int place = start_[u + 1];
+      const int target = rises ? place : size_;
+      upper_[target] = v;
+      half_[target] = half;
+      start_[u + 1] = place + rises;
+    });
+    std::fill_n(&upper_[size_], 1 + kBlock, -1);
+    std::fill(match_.begin(), match_.end(), kNone);
+    sortLongLists(numVertices);
+  }
+
+  /// Finds the matches; true when every edge has two sides that run in opposite directions.
+  bool match() {
+    bool paired = true;
+    visitEdges([&](int u, int v, int half) {
+      const int lower = u < v ? u : v, upper = u < v ? v : u;
+      const Found found = find(lower, upper);
+      const bool falls = u > v;
+      // A rising edge finds itself; twins show here too.
+      const bool alone = found.count == 1 && !(falls && match_[found.first] != kNone);
+      if (alone) {
+        match_[falls ? found.first : size_] = half;
+        return;
+      }
+      paired = false;
+      for (int e = found.first; e < start_[lower + 1]; ++e)
+        if (upper_[e] == upper) match_[e] = kSeveral;
+    });
+    for (int e = 0; e < size_; ++e) paired = paired && match_[e] >= 0;
+    return paired;
+  }
+
+  /// visit(half, the half that runs back), both 3 * triangle + edge.
+  template <class Visit>
+  void visitPairs(const Visit& visit) const {
+    for (int e = 0; e < size_; ++e)
+      if (match_[e] >= 0) visit(half_[e], match_[e]);
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1, kSeveral = -2;
+  static constexpr int kBlock = 8;  // so many are compared at once
+  static constexpr int kLongList = 24;
+
+  struct Found {
+    int first = 0;
+    int count = 0;  // 2: or more
+  };
+
+  template <class Visit>
+  void visitEdges(const Visit& visit) const {
+    for (std::size_t i = 0; i < triangles_.size(); ++i) {
+      const Triangle& t = triangles_[i];
+      if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0]) continue;
+      const int half = static_cast<int>(3 * i);
+      visit(t[0], t[1], half);
+      visit(t[1], t[2], half + 1);
+      visit(t[2], t[0], half + 2);
+    }
+  }
+
+  /// Fans with very many spokes would make the searches quadratic.
+  void sortLongLists(int numVertices) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> entries;
+    for (int v = 0; v < numVertices; ++v) {
+      const int begin = start_[v], end = start_[v + 1];
+      if (end - begin <= kLongList) continue;
+      entries.clear();
+      for (int e = begin; e < end; ++e) entries.emplace_back(upper_[e], half_[e]);
+      std::sort(entries.begin(), entries.end());  // no half-edge is there twice: no ties
+      for (int e = begin; e < end; ++e) {
+        upper_[e] = entries[e - begin].first;
+        half_[e] = entries[e - begin].second;
+      }
+    }
+  }
+
+  [[nodiscard]] Found find(int lower, int upper) const {
+    const int begin = start_[lower], length = start_[lower + 1] - begin;
+    if (length > kBlock) return findInLong(begin, begin + length, upper);
+    Int4 a, b;
+    std::memcpy(&a, &upper_[begin], sizeof a);
+    std::memcpy(&b, &upper_[begin + 4], sizeof b);
+    const Int4 wanted{upper, upper, upper, upper};
+    const unsigned all = static_cast<unsigned>(maskOf(a == wanted) | (maskOf(b == wanted) << 4));
+    const unsigned mask = all & ((1u << length) - 1);
+    if (mask == 0) return {begin, 0};
+    return {begin + std::countr_zero(mask), (mask & (mask - 1)) == 0 ? 1 : 2};
+  }
+
+  [[nodiscard]] Found findInLong(int begin, int end, int upper) const {
+    const bool sorted = end - begin > kLongList;
+    if (sorted)
+      begin = static_cast<int>(
+          std::lower_bound(upper_.begin() + begin, upper_.begin() + end, upper) - upper_.begin());
+    Found out{begin, 0};
+    for (int e = begin; e < end; ++e) {
+      if (upper_[e] == upper) {
+        if (out.count++ == 0) out.first = e;
+      } else if (sorted) {
+        break;
+      }
+    }
+    return out;
+  }
+
+  std::span<const Triangle> triangles_;
+  std::span<std::int32_t> start_;
+  std::span<std::int32_t> upper_, half_, match_;
+  int size_ = 0;
+};
+
+}  // namespace
 
 MeshData::MeshData(std::span<const Vec3> inputVertices, std::span<const Triangle> inputTriangles) {
   TANGERE_REQUIRE(!inputTriangles.empty(), "mesh needs at least one triangle");
@@ -25,9 +178,11 @@ MeshData::MeshData(std::span<const Vec3> inputVertices, std::span<const Triangle
                     v.z);
   }
   vertices.assign(inputVertices.begin(), inputVertices.end());
-  takeTriangles(inputTriangles);
+  // Fresh pages cost as much as the work on them: all phases share one room for what they drop.
+  core::Arena scratch(sizeof(Float4) * vertices.size() + 24 * inputTriangles.size() + 4096);
+  takeTriangles(inputTriangles, scratch);
   if (closed) turnOutward();
-  buildTree();
+  buildTree(scratch);
 
   type = ShapeType::Mesh;
   mesh = this;
@@ -35,11 +190,12 @@ MeshData::MeshData(std::span<const Vec3> inputVertices, std::span<const Triangle
   convex.boundingRadius = radius;
 }
 
-void MeshData::takeTriangles(std::span<const Triangle> input) {
+void MeshData::takeTriangles(std::span<const Triangle> input, core::Arena& scratch) {
+  const core::ArenaScope scope(scratch);
   const int n = static_cast<int>(vertices.size());
   triangles.reserve(input.size());
   normals.reserve(input.size());
-  std::vector<int> kept(input.size(), -1);
+  const std::span<std::int32_t> kept = scratch.allocateArray<std::int32_t>(input.size());
   for (std::size_t i = 0; i < input.size(); ++i) {
     const Triangle& t = input[i];
     const bool inRange = t[0] >= 0 && t[0] < n && t[1] >= 0 && t[1] < n && t[2] >= 0 && t[2] < n;
@@ -54,6 +210,7 @@ void MeshData::takeTriangles(std::span<const Triangle> input) {
     // area may underflow: lengths are at least some 1e-70 m here.
     if (!(area2 > Real(1e-24) * longest2 * longest2) || !(area2 > Real(1e-280))) {
       ++numDropped;
+      kept[i] = -1;
       continue;
     }
     kept[i] = static_cast<int>(triangles.size());
@@ -61,7 +218,7 @@ void MeshData::takeTriangles(std::span<const Triangle> input) {
     normals.push_back(normal / std::sqrt(area2));
   }
   TANGERE_REQUIRE(!triangles.empty(), "mesh has no triangle with an area", input.size());
-  connect(input, kept);
+  connect(input, kept, scratch);
 
   // Vertices that no triangle uses have no part in anything.
   std::vector<char> used(vertices.size(), 0);
@@ -80,98 +237,32 @@ void MeshData::takeTriangles(std::span<const Triangle> input) {
 
 // Finds the opposite of every half-edge. Closedness is that of the input with its slivers, so that
 // dropping one does not open a solid; triangles with two equal indices have no part in it.
-void MeshData::connect(std::span<const Triangle> all, std::span<const int> kept) {
-  struct Rising {
-    std::int32_t upper;
-    std::int32_t half;   // in `all`
-    std::int32_t match;  // -1: none yet; -2: more than one
-  };
-  const auto isPoint = [](const Triangle& t) {
-    return t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
-  };
-  const int numVertices = static_cast<int>(vertices.size());
-  std::vector<std::int32_t> start(numVertices + 1, 0);
-  for (const Triangle& t : all)
-    for (int k = 0; k < 3 && !isPoint(t); ++k) {
-      const int u = t[k], v = t[k == 2 ? 0 : k + 1];
-      if (u < v) ++start[u + 1];
-    }
-  for (int v = 0; v < numVertices; ++v) start[v + 1] += start[v];
-  std::vector<Rising> rising(start[numVertices]);
-  {
-    std::vector<std::int32_t> next(start.begin(), start.end() - 1);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      for (int k = 0; k < 3 && !isPoint(all[i]); ++k) {
-        const int u = all[i][k], v = all[i][k == 2 ? 0 : k + 1];
-        if (u < v) rising[next[u]++] = {v, static_cast<std::int32_t>(3 * i + k), -1};
-      }
-  }
-  bool paired = true;
-  const auto rawHalf = [&](std::size_t i, int k) { return static_cast<std::int32_t>(3 * i + k); };
-  constexpr int kLongList = 24;
-  // Fans with very many spokes would make the searches quadratic: sort those lists.
-  std::vector<char> sorted;
-  for (int v = 0; v < numVertices; ++v) {
-    if (start[v + 1] - start[v] <= kLongList) continue;
-    if (sorted.empty()) sorted.assign(numVertices, 0);
-    sorted[v] = 1;
-    std::sort(rising.begin() + start[v], rising.begin() + start[v + 1],
-              [](const Rising& a, const Rising& b) {
-                return a.upper != b.upper ? a.upper < b.upper : a.half < b.half;
-              });
-  }
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (int k = 0; k < 3 && !isPoint(all[i]); ++k) {
-      const int u = all[i][k], v = all[i][k == 2 ? 0 : k + 1];
-      if (u <= v) continue;
-      int begin = start[v], end = start[v + 1];
-      if (!sorted.empty() && sorted[v]) {
-        const auto lower =
-            std::lower_bound(rising.begin() + begin, rising.begin() + end, u,
-                             [](const Rising& a, int value) { return a.upper < value; });
-        begin = static_cast<int>(lower - rising.begin());
-        int stop = begin;
-        while (stop < end && rising[stop].upper == u) ++stop;
-        end = stop;
-      }
-      int found = -1, number = 0;
-      for (int e = begin; e < end; ++e)
-        if (rising[e].upper == u) {
-          ++number;
-          found = e;
-        }
-      if (number == 1 && rising[found].match == -1) {
-        rising[found].match = rawHalf(i, k);
-      } else {
-        paired = false;
-        for (int e = begin; e < end; ++e)
-          if (rising[e].upper == u) rising[e].match = -2;
-      }
-    }
+void MeshData::connect(std::span<const Triangle> all, std::span<const std::int32_t> kept,
+                       core::Arena& scratch) {
+  RisingEdges edges(all, static_cast<int>(vertices.size()), scratch);
+  closed = edges.match();
+  hasPseudonormals = closed;
   opposite.assign(3 * triangles.size(), -1);
-  for (const Rising& e : rising) {
-    if (e.match < 0) {
-      paired = false;
-      continue;
-    }
-    const int t1 = kept[e.half / 3], t2 = kept[e.match / 3];
-    if (t1 < 0 || t2 < 0) continue;
-    const int h1 = 3 * t1 + e.half % 3, h2 = 3 * t2 + e.match % 3;
+  sharpEdges.assign(triangles.size(), 0);
+  const auto markSharp = [&](int half) {
+    sharpEdges[half / 3] |= static_cast<std::uint8_t>(1 << half % 3);
+  };
+  edges.visitPairs([&](int half1, int half2) {
+    const int t1 = kept[half1 / 3], t2 = kept[half2 / 3];
+    if (t1 < 0 || t2 < 0) return;
+    const int h1 = 3 * t1 + half1 % 3, h2 = 3 * t2 + half2 % 3;
     opposite[h1] = h2;
     opposite[h2] = h1;
-  }
-  sharpEdges.assign(triangles.size(), 0);
-  for (int h = 0; h < static_cast<int>(opposite.size()); ++h) {
-    const int other = opposite[h];
-    if (other > h) continue;  // done from the other side
-    if (other >= 0 && dot(normals[h / 3], normals[other / 3]) > kSharpCosine) continue;
-    sharpEdges[h / 3] |= static_cast<std::uint8_t>(1 << h % 3);
-    if (other >= 0) sharpEdges[other / 3] |= static_cast<std::uint8_t>(1 << other % 3);
-  }
-  closed = paired;
-  bool complete = true;
-  for (const std::int32_t half : opposite) complete = complete && half >= 0;
-  hasPseudonormals = closed && complete;
+    if (dot(normals[t1], normals[t2]) > kSharpCosine) return;
+    markSharp(h1);
+    markSharp(h2);
+  });
+  std::int32_t anyMissing = 0;
+  for (const std::int32_t half : opposite) anyMissing |= half;
+  if (anyMissing >= 0) return;
+  hasPseudonormals = false;
+  for (int h = 0; h < static_cast<int>(opposite.size()); ++h)
+    if (opposite[h] < 0) markSharp(h);
 }
 
 void MeshData::turnOutward() {
@@ -203,25 +294,19 @@ VolumeIntegrals MeshData::integrals() const {
   return volume;
 }
 
-void MeshData::buildTree() {
+void MeshData::buildTree(core::Arena& scratch) {
+  const core::ArenaScope scope(scratch);
   bvh.setFrame(bounds);
-  // Not cleared first: that shows.
-  const auto primitives = std::make_unique_for_overwrite<BvhPrimitive[]>(triangles.size());
-  {
-    const auto unit = std::make_unique_for_overwrite<Float4[]>(vertices.size());
-    for (std::size_t v = 0; v < vertices.size(); ++v) {
-      const Vec3 u = bvh.toUnit(vertices[v]);
-      unit[v] = Float4{float(u.x), float(u.y), float(u.z), 0};
-    }
-    for (int t = 0; t < numTriangles(); ++t) {
-      const Float4 a = unit[triangles[t][0]], b = unit[triangles[t][1]], c = unit[triangles[t][2]];
-      primitives[t] = Bvh::primitive(min4(a, min4(b, c)), max4(a, max4(b, c)), t);
-    }
+  bvh.order.reserve(triangles.size());
+  corners.reserve(3 * triangles.size());
+  const std::span<Float4> unit = scratch.allocateArray<Float4>(vertices.size());
+  for (std::size_t v = 0; v < vertices.size(); ++v) {
+    const Vec3 u = bvh.toUnit(vertices[v]);
+    unit[v] = Float4{float(u.x), float(u.y), float(u.z), 0};
   }
-  bvh.build({primitives.get(), triangles.size()});
-  corners.resize(3 * triangles.size());
-  for (std::size_t s = 0; s < bvh.order.size(); ++s)
-    for (int k = 0; k < 3; ++k) corners[3 * s + k] = corner(bvh.order[s], k);
+  const std::span<CellItem> room = scratch.allocateArray<CellItem>(triangles.size());
+  TriangleSource source{*this, unit.data()};
+  BvhBuilder<TriangleSource>(source, room, bvh.nodes).run();
 }
 
 const std::vector<NodeFacing>& MeshData::nodeFacing() const {

@@ -4,6 +4,7 @@
 // and a tree of boxes. Built once, then only read.
 #pragma once
 
+#include "core/arena.hpp"
 #include "geometry/bvh.hpp"
 #include "geometry/flat_shape.hpp"
 #include "geometry/mass_properties.hpp"
@@ -91,10 +92,11 @@ struct MeshData : FlatShape {
   }
 
  private:
-  void takeTriangles(std::span<const Triangle> input);
-  void connect(std::span<const Triangle> all, std::span<const int> kept);
+  void takeTriangles(std::span<const Triangle> input, core::Arena& scratch);
+  void connect(std::span<const Triangle> all, std::span<const std::int32_t> kept,
+               core::Arena& scratch);
   void turnOutward();
-  void buildTree();
+  void buildTree(core::Arena& scratch);
   [[nodiscard]] std::vector<NodeFacing> makeNodeFacing() const;
 
   mutable std::once_flag facing_once_;

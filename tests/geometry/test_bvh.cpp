@@ -95,6 +95,33 @@ TEST(Bvh, StaysWithinItsDepthOnPointsThatClusterGeometrically) {
   EXPECT_LT(checkTree(input), Bvh::kMaxDepth);
 }
 
+TEST(Bvh, TellsPrimitivesApartInAClusterFarSmallerThanTheWhole) {
+  // The whole is 2 across and the cluster 1e-5, less than one cell of the builder's first grid.
+  constexpr double kCluster = 1e-5;
+  test::Random random(3);
+  Boxes input;
+  input.boxes.push_back({{-1, -1, -1}, {-1, -1, -1}});
+  for (int i = 0; i < 2000; ++i) {
+    const Vec3 c = Vec3{0.9, 0.9, 0.9} + random.inCube(kCluster / 2);
+    input.boxes.push_back({c, c});
+  }
+  input.build();
+  EXPECT_LE(checkTree(input), 12);
+  double sum = 0;
+  int numLeaves = 0;
+  for (const BvhNode& node : input.bvh.nodes)
+    for (int i = 0; i < 4; ++i) {
+      if (node.count[i] < 2 || node.lower[0][i] < 0) continue;
+      for (int k = 0; k < 3; ++k)
+        sum += double(node.upper[k][i] - node.lower[k][i]) * input.bvh.scale / (3 * kCluster);
+      ++numLeaves;
+    }
+  // Up to four of 2000 points in a cube fill a tenth of its width or so; four taken at random fill
+  // six tenths on average.
+  ASSERT_GT(numLeaves, 0);
+  EXPECT_LT(sum / numLeaves, 0.25);
+}
+
 TEST(Bvh, KeepsItsPrecisionAtEveryScale) {
   for (const double scale : {1e-9, 1e-3, 1.0, 1e6, 1e11}) {
     test::Random random(2);
