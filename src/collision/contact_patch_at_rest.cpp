@@ -39,9 +39,7 @@ void breakTies(const ContactPoint* raw, int* place) {
 template <int kCount>
 bool rewritePoints(const ContactPoint* raw, const Transform& X_W1, const Transform& X_W2,
                    const PatchRules& rules, ContactPatch& patch, int* place) {
-  // Contacts farther apart than this cannot be taken for each other's points.
-  const Real clearlyApart = 5 * rules.samePoint.squaredPosition;
-  const Real near = std::min(rules.samePoint.squaredPosition, rules.squaredWarmStartRadius);
+  const Real clearlyApart = rules.atRest.squaredApart, near = rules.atRest.squaredNear;
   int numTies = 0;
   for (int i = 0; i < kCount; ++i) place[i] = i;  // if each came after all before it
 #pragma GCC unroll 4
@@ -132,7 +130,8 @@ bool rewriteAtRest(const ContactPoint* raw, const Transform& X_W1, const Transfo
     case 3:
       return rewritePoints<3>(raw, X_W1, X_W2, rules, patch, place);
     case 4:
-      return rewritePoints<4>(raw, X_W1, X_W2, rules, patch, place);
+      return rules.rewriteFourAtRest(raw, X_W1, X_W2, rules.atRest, patch, place) ||
+             rewritePoints<4>(raw, X_W1, X_W2, rules, patch, place);
     default:
       return false;
   }

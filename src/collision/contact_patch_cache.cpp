@@ -130,8 +130,7 @@ void ContactPatchCache::updateFrom(const RawContacts& raw, std::span<const Trans
   if (target.size() < entries.size()) target.resize(entries.size());
   int room = options_.maxPairs > 0 ? options_.maxPairs - static_cast<int>(count_)
                                    : std::numeric_limits<int>::max();
-  std::size_t numPatches = 0;
-  contacts_.clear();
+  std::size_t numPatches = 0, numContacts = 0;
   contacts_.reserve(entries.size() * ContactPatch::kMaxPoints);
   num_manifolds_ = 0;
   num_persistent_contacts_ = 0;
@@ -168,13 +167,17 @@ void ContactPatchCache::updateFrom(const RawContacts& raw, std::span<const Trans
       num_persistent_contacts_ += patch.count;
     }
     const int count = patch.count;
-    for (int k = 0; k < count; ++k)
-      contacts_.push_back({.patch = static_cast<std::int32_t>(numPatches),
-                           .point = k,
-                           .rawManifold = update.source(k).manifold,
-                           .rawPoint = update.source(k).point});
+    for (int k = 0; k < count; ++k) {
+      // Over those of the last frame: at rest there are as many.
+      if (numContacts == contacts_.size()) contacts_.emplace_back();
+      contacts_[numContacts++] = {.patch = static_cast<std::int32_t>(numPatches),
+                                  .point = k,
+                                  .rawManifold = update.source(k).manifold,
+                                  .rawPoint = update.source(k).point};
+    }
     ++numPatches;
   }
+  contacts_.resize(numContacts);
   if (plan.makesPatches()) std::swap(patches_, workspace_->spare);
   count_ = numPatches;
   churn_ = update.churn();

@@ -61,8 +61,9 @@ template <class RawContacts>
 void ContactPatchPlan::build(const RawContacts& raw, std::span<const Transform> poseOf,
                              std::span<const ContactPatch> oldPatches,
                              const ContactPatchCacheOptions& options) {
-  entries_.clear();
   makes_patches_ = false;
+  if (planSteady(raw, poseOf.size(), oldPatches)) return;
+  entries_.clear();
   sortRecords(raw, poseOf.size());
 
   std::size_t old = 0;
@@ -108,6 +109,32 @@ template void ContactPatchPlan::build(const RawManifolds&, std::span<const Trans
 template void ContactPatchPlan::build(const RawStream&, std::span<const Transform>,
                                       std::span<const ContactPatch>,
                                       const ContactPatchCacheOptions&);
+
+/// One record for each patch, in the order of their keys, is what a scene at rest gives in every
+/// frame. False, with entries of no meaning, where it is not so.
+template <class RawContacts>
+bool ContactPatchPlan::planSteady(const RawContacts& raw, std::size_t numObjects,
+                                  std::span<const ContactPatch> oldPatches) {
+  const std::size_t count = raw.size();
+  if (count != oldPatches.size()) return false;
+  num_rejected_contacts_ = 0;
+  order_.resize(count);
+  entries_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const RawRecord record = raw[i];
+    const PairKey& key = oldPatches[i].key;
+    const std::uint64_t code = pairCode(record.object1, record.object2);
+    if (record.object1 != key.object1 || record.object2 != key.object2 ||
+        record.object2 >= numObjects || (i > 0 && code <= order_[i - 1].key))
+      return false;
+    order_[i] = {.key = code, .index = static_cast<std::uint32_t>(i)};
+    entries_[i] = {.oldPatch = static_cast<std::int32_t>(i),
+                   .manifold = key.manifold,
+                   .firstRecord = static_cast<std::uint32_t>(i),
+                   .numRecords = 1};
+  }
+  return true;
+}
 
 void ContactPatchPlan::reserve(std::size_t numPatches) {
   entries_.reserve(numPatches);

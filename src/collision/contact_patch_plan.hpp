@@ -93,6 +93,9 @@ class ContactPatchPlan {
   };
 
   template <class RawContacts>
+  [[nodiscard]] bool planSteady(const RawContacts& raw, std::size_t numObjects,
+                                std::span<const ContactPatch> oldPatches);
+  template <class RawContacts>
   void sortRecords(const RawContacts& raw, std::size_t numObjects);
   void planUnseen(std::size_t firstOld, std::size_t endOld);
   void planRegions(const RawManifolds& raw, std::size_t firstPlace, std::size_t endPlace,

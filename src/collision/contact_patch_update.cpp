@@ -80,7 +80,13 @@ PatchRules::PatchRules(const ContactPatchCacheOptions& options)
       depthEpsilon(options.depthEpsilon),
       maxPoints(std::min(options.maxPointsPerPair, ContactPatch::kMaxPoints)),
       maxSeparationFrames(options.maxSeparationFrames),
-      allowNegativeDepth(options.allowNegativeDepth) {}
+      allowNegativeDepth(options.allowNegativeDepth),
+      atRest{.squaredApart = 5 * samePoint.squaredPosition,
+             .squaredNear = std::min(samePoint.squaredPosition, squaredWarmStartRadius),
+             .normalDot = samePoint.normalDot,
+             .unitTolerance = kUnitTolerance,
+             .allowNegativeDepth = allowNegativeDepth},
+      rewriteFourAtRest(rewriteFour()) {}
 
 bool ContactPatchUpdate::refreshAtRest(ContactPatch& patch, const RawRecord& record,
                                        std::uint32_t index, std::span<const Transform> poseOf,

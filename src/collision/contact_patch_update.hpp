@@ -6,6 +6,7 @@
 
 #include <tangere/contact_patch_cache.hpp>
 
+#include "collision/contact_patch_packs.hpp"
 #include "collision/contact_patch_plan.hpp"
 #include "collision/kernels/patch_matching.hpp"
 
@@ -36,6 +37,8 @@ struct PatchRules {
   int maxPoints;
   int maxSeparationFrames;
   bool allowNegativeDepth;
+  AtRestLimits atRest;
+  RewriteFour rewriteFourAtRest;
 };
 
 class ContactPatchUpdate {

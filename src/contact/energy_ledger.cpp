@@ -97,8 +97,10 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
                      const State& state, model::Workspace& ws) {
   EnergyLedger& ledger = ws.ledger;
   const Real dt = model.options.dt;
+  bool hasKinematic = false;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     const model::ModelBody& body = model.bodies[i];
+    hasKinematic = hasKinematic || body.type == BodyType::Kinematic;
     if (body.type != BodyType::Dynamic || body.isJointed || state.isAsleep[i] != 0) continue;
     const solver::ImpulseBlock& block = ws.problem.blocks[i];
     Vec3 mean = block.meanDisplacement, moved = block.displacement;
@@ -125,7 +127,7 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
     const solver::ImpulsePoint& point = ws.problem.points[i];
     ledger.contactNormal += point.normalWork;
     ledger.contactFriction += point.frictionWork;
-    if (isKinematic(model, point)) ledger.kinematic += kinematicWork(model, ws, i);
+    if (hasKinematic && isKinematic(model, point)) ledger.kinematic += kinematicWork(model, ws, i);
   }
   for (const model::ImpactImpulse& impact : ws.impacts) {
     ledger.contactNormal += impact.normalWork;
