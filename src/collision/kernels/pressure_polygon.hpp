@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small convex polygons cut out of tetrahedra and triangles, and what a pressure contact needs of
+// them. Tolerances are relative to the operands, so nothing depends on the unit of length.
+#pragma once
+
+#include <tangere/types.hpp>
+
+#include "geometry/kernels/tet_gradient.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tangere::kernel {
+
+/// A quadrilateral cut by four half spaces.
+inline constexpr int kMaxPressureVertices = 8;
+
+/// cos(5 pi/8): a polygon whose normal leans farther than this from the gradient of a pressure
+/// belongs to the far side of the body.
+inline constexpr double kPressureNormalLimit = -0.38268343236508977;
+
+/// A pressure must grow along the normal by this share of its gradient; a contact force could not
+/// be given a stiffness otherwise.
+inline constexpr double kMinNormalGradient = 1e-6;
+
+/// A linear field: value + gradient . (x - origin).
+template <class S>
+struct LinearField {
+  Vec3T<S> origin;
+  S value;
+  Vec3T<S> gradient;
+};
+
+/// Part of a contact surface, convex and flat, vertices counter-clockwise about the normal.
+template <class S>
+struct PressurePolygon {
+  int count;
+  Vec3T<S> vertex[kMaxPressureVertices];
+  S vertexPressure[kMaxPressureVertices];
+  Vec3T<S> centroid;
+  Vec3T<S> normal;  ///< unit, from object 2 to object 1
+  S area;
+  S pressure;  ///< at the centroid
+  S gradient;  ///< 1/(1/g1 + 1/g2), g1 and g2 the growth along the normal into 1 and into 2
+  S weight1[4], weight2[4];  ///< barycentric coordinates of the centroid in the two elements
+};
+
+/// Vertices in the making, relative to some origin. Larger than a result can be: with vertices
+/// that coincide to rounding a cut may add a point that is merged at the end.
+template <class S>
+struct CutPolygon {
+  static constexpr int kCapacity = 12;
+  Vec3T<S> vertex[kCapacity];
+  int count;
+
+  TANGERE_HD void add(const Vec3T<S>& p) {
+    if (count < kCapacity) vertex[count++] = p;
+  }
+};
+
+/// What sums of a few products of these sizes may have lost to rounding.
+template <class S>
+TANGERE_HD inline S roundingOf(S magnitude) {
+  return S(256) * std::numeric_limits<S>::epsilon() * magnitude;
+}
+
+/// |a.x b.x| + |a.y b.y| + |a.z b.z|: the size of the terms of dot(a, b).
+template <class S>
+TANGERE_HD inline S dotMagnitude(const Vec3T<S>& a, const Vec3T<S>& b) {
+  using std::fabs;
+  return fabs(a.x * b.x) + fabs(a.y * b.y) + fabs(a.z * b.z);
+}
+
+/// |a.x| + |a.y| + |a.z|.
+template <class S>
+TANGERE_HD inline S absoluteSum(const Vec3T<S>& a) {
+  using std::fabs;
+  return fabs(a.x) + fabs(a.y) + fabs(a.z);
+}
+
+/// Zero where `value` is no more than the rounding of terms of this magnitude: what lies in a plane
+/// is then seen to do so by everything that touches it.
+template <class S>
+TANGERE_HD inline S snappedToZero(S value, S magnitude) {
+  using std::fabs;
+  return fabs(value) <= roundingOf(magnitude) ? S(0) : value;
+}
+
+/// Largest coordinate of the edges from x[0]: the size of an element with n vertices.
+template <class S>
+TANGERE_HD inline S elementSize(const Vec3T<S>* x, int n) {
+  using std::fabs;
+  S size = S(0);
+  for (int i = 1; i < n; ++i) {
+    const Vec3T<S> e = x[i] - x[0];
+    if (fabs(e.x) > size) size = fabs(e.x);
+    if (fabs(e.y) > size) size = fabs(e.y);
+    if (fabs(e.z) > size) size = fabs(e.z);
+  }
+  return size;
+}
+
+template <class S>
+TANGERE_HD inline S evaluate(const LinearField<S>& field, const Vec3T<S>& x) {
+  return field.value + dot(field.gradient, x - field.origin);
+}
+
+/// The point between `below` and `above` where a linear value goes from valueBelow <= 0 to
+/// valueAbove > 0. Always asked in this order, so that all elements at an edge get the same point;
+/// a value of zero gives `below` itself.
+template <class S>
+TANGERE_HD inline Vec3T<S> crossingPoint(const Vec3T<S>& below, S valueBelow, const Vec3T<S>& above,
+                                         S valueAbove) {
+  return below + (valueBelow / (valueBelow - valueAbove)) * (above - below);
+}
+
+/// Keeps the part of `in` where offset + gradient . x >= 0. A vertex in the plane (to rounding)
+/// stays as it is and makes no second point, from whichever side the polygon reaches it.
+template <class S>
+TANGERE_HD inline void clipByHalfSpace(const CutPolygon<S>& in, const Vec3T<S>& gradient, S offset,
+                                       CutPolygon<S>* out) {
+  using std::fabs;
+  S value[CutPolygon<S>::kCapacity];
+  for (int i = 0; i < in.count; ++i) {
+    const S magnitude = fabs(offset) + dotMagnitude(gradient, in.vertex[i]);
+    value[i] = snappedToZero(offset + dot(gradient, in.vertex[i]), magnitude);
+  }
+  out->count = 0;
+  for (int i = 0; i < in.count; ++i) {
+    const int next = i + 1 < in.count ? i + 1 : 0;
+    if (value[i] >= S(0)) out->add(in.vertex[i]);
+    if (value[i] < S(0) && value[next] > S(0)) {
+      out->add(crossingPoint(in.vertex[i], value[i], in.vertex[next], value[next]));
+    } else if (value[i] > S(0) && value[next] < S(0)) {
+      out->add(crossingPoint(in.vertex[next], value[next], in.vertex[i], value[i]));
+    }
+  }
+}
+
+/// Keeps what lies in the tetrahedron of `map`; `polygon` is relative to `origin`. The faces whose
+/// bit is set in `skippedFaces` (bit k: the face opposite to vertex k) do not cut.
+template <class S>
+TANGERE_HD inline void clipByTet(const BarycentricMap<S>& map, const Vec3T<S>& origin,
+                                 unsigned skippedFaces, CutPolygon<S>* polygon) {
+  CutPolygon<S> other;
+  CutPolygon<S>* from = polygon;
+  CutPolygon<S>* to = &other;
+  const Vec3T<S> shift = origin - map.origin;
+  for (int k = 0; k < 4; ++k) {
+    if ((skippedFaces >> k & 1u) != 0 || from->count < 3) continue;
+    const S offset = dot(map.gradient[k], shift) + (k == 0 ? S(1) : S(0));
+    clipByHalfSpace(*from, map.gradient[k], offset, to);
+    CutPolygon<S>* const swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != polygon) *polygon = *from;
+}
+
+/// Drops vertices that lie within `tolerance` (per axis) of the one before.
+template <class S>
+TANGERE_HD inline void mergeCloseVertices(S tolerance, CutPolygon<S>* polygon) {
+  using std::fabs;
+  int n = 0;
+  for (int i = 0; i < polygon->count; ++i) {
+    const Vec3T<S>& p = polygon->vertex[i];
+    // The last one is compared with the first as well: the polygon is closed.
+    bool isDoubled = false;
+    for (int side = 0; side < 2 && n > 0; ++side) {
+      if (side == 1 && i + 1 < polygon->count) break;
+      const Vec3T<S> d = p - polygon->vertex[side == 0 ? n - 1 : 0];
+      isDoubled =
+          isDoubled || (fabs(d.x) <= tolerance && fabs(d.y) <= tolerance && fabs(d.z) <= tolerance);
+    }
+    if (!isDoubled) polygon->vertex[n++] = p;
+  }
+  polygon->count = n;
+}
+
+/// Fills vertices, centroid, normal and area of `out` from a polygon relative to `origin`. False,
+/// and nothing usable in `out`, when the polygon has no area to speak of: less than rounding leaves
+/// of an element of this `size`.
+template <class S>
+TANGERE_HD inline bool measurePolygon(CutPolygon<S>* polygon, const Vec3T<S>& origin,
+                                      const Vec3T<S>& normal, S size, PressurePolygon<S>* out) {
+  const S epsilon = std::numeric_limits<S>::epsilon();
+  mergeCloseVertices(S(64) * epsilon * size, polygon);
+  if (polygon->count > kMaxPressureVertices) polygon->count = kMaxPressureVertices;
+  const int n = polygon->count;
+  if (n < 3) return false;
+
+  const Vec3T<S>& first = polygon->vertex[0];
+  S twiceArea = S(0);
+  Vec3T<S> moment{};  // of the fan about its first vertex, times six
+  for (int i = 1; i + 1 < n; ++i) {
+    const Vec3T<S> u = polygon->vertex[i] - first, v = polygon->vertex[i + 1] - first;
+    const S part = dot(cross(u, v), normal);
+    twiceArea += part;
+    moment += (u + v) * part;
+  }
+  const bool isClockwise = twiceArea < S(0);
+  out->area = (isClockwise ? -twiceArea : twiceArea) * S(0.5);
+  if (!(out->area > epsilon * size * size)) return false;
+  out->centroid = origin + (first + moment / (S(3) * twiceArea));
+  out->normal = normal;
+  out->count = n;
+  for (int i = 0; i < n; ++i)
+    out->vertex[i] = origin + polygon->vertex[isClockwise ? n - 1 - i : i];
+  return true;
+}
+
+/// True when a polygon with this normal may press on a body whose pressure has this gradient, and
+/// that pressure grows along the normal. `growth`: gradient . normal.
+template <class S>
+TANGERE_HD inline bool isPressedAlong(const Vec3T<S>& gradient, S growth) {
+  const S length = norm(gradient);
+  return growth > S(kPressureNormalLimit) * length && growth > S(kMinNormalGradient) * length;
+}
+
+/// Pressures and stiffness of a polygon between a body with a pressure and a rigid one. `growth` is
+/// that of the pressure along the normal, into the body.
+template <class S>
+TANGERE_HD inline void setPressure(const LinearField<S>& field, S growth, PressurePolygon<S>* out) {
+  out->pressure = evaluate(field, out->centroid);
+  out->gradient = growth;
+  for (int i = 0; i < out->count; ++i) out->vertexPressure[i] = evaluate(field, out->vertex[i]);
+}
+
+/// The same for two bodies with pressures that are equal on the polygon. Their mean is weighted
+/// such that a point off the polygon by a rounding error along the normal gives the same pressure.
+template <class S>
+TANGERE_HD inline void setPressure(const LinearField<S>& field1, S growth1,
+                                   const LinearField<S>& field2, S growth2,
+                                   PressurePolygon<S>* out) {
+  const S share1 = growth2 / (growth1 + growth2);
+  const S share2 = growth1 / (growth1 + growth2);
+  out->pressure =
+      share1 * evaluate(field1, out->centroid) + share2 * evaluate(field2, out->centroid);
+  out->gradient = growth1 * share1;
+  for (int i = 0; i < out->count; ++i) {
+    const Vec3T<S>& x = out->vertex[i];
+    out->vertexPressure[i] = share1 * evaluate(field1, x) + share2 * evaluate(field2, x);
+  }
+}
+
+/// Both sets of weights zero: the elements without corners of their own.
+template <class S>
+TANGERE_HD inline void clearWeights(PressurePolygon<S>* out) {
+  for (int k = 0; k < 4; ++k) out->weight1[k] = out->weight2[k] = S(0);
+}
+
+/// False when something in the polygon has overflowed, as elements of absurd size make it.
+template <class S>
+TANGERE_HD inline bool isFinite(const PressurePolygon<S>& polygon) {
+  const Vec3T<S>& c = polygon.centroid;
+  S sum = polygon.area + polygon.pressure + polygon.gradient + c.x + c.y + c.z;
+  for (int k = 0; k < 4; ++k) sum += polygon.weight1[k] + polygon.weight2[k];
+  for (int i = 0; i < polygon.count; ++i) {
+    const Vec3T<S>& v = polygon.vertex[i];
+    sum += v.x + v.y + v.z + polygon.vertexPressure[i];
+  }
+  return sum - sum == S(0);
+}
+
+}  // namespace tangere::kernel
