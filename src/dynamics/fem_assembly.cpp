@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dynamics/fem_assembly.hpp"
+
+#include "core/assert.hpp"
+#include "core/elementary.hpp"
+#include "dynamics/kernels/corotated_tet.hpp"
+#include "dynamics/kernels/linear_tet.hpp"
+#include "dynamics/kernels/neo_hookean_tet.hpp"
+#include "dynamics/kernels/st_venant_kirchhoff_tet.hpp"
+#include "math/quat.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tangere::dynamics {
+namespace {
+
+using kernel::PrincipalTangent;
+using model::SoftMesh;
+using Lame = kernel::LameT<Real>;
+
+// Chunks depend on the mesh alone; each is some ten microseconds of work.
+constexpr std::int64_t kTetGrain = 64;
+constexpr std::int64_t kRowGrain = 64;
+
+/// Numbers that a tetrahedron hands to the gathering of the matrix: four gradients, or ten blocks.
+constexpr int kGradientTangent = 12;
+constexpr int kBlockTangent = 90;
+
+/// Place of the block of vertices (a, b) among the ten of a tetrahedron.
+constexpr int kPairOf[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
+
+/// Whether the tangent is that of linear elasticity, turned: K_ab of a tetrahedron is then made of
+/// its gradients alone.
+bool hasTurnedLinearTangent(ElasticModel model) {
+  return model == ElasticModel::Linear || model == ElasticModel::Corotated;
+}
+
+/// Young's modulus and Poisson's ratio mean the same for every law: the stiffness at rest.
+Lame lameOf(const SoftMesh& mesh) {
+  const Lame hooke = kernel::lameFromYoung(mesh.elasticity.young, mesh.elasticity.poisson);
+  return mesh.elasticity.model == ElasticModel::NeoHookean ? kernel::neoHookeanFromHooke(hooke)
+                                                           : hooke;
+}
+
+Mat3 deformationGradient(const SoftMesh& mesh, const Vec3* x, std::int64_t t) {
+  const Tet& tet = mesh.tets[t];
+  const Vec3 origin = x[tet[0]];
+  return Mat3{{x[tet[1]] - origin, x[tet[2]] - origin, x[tet[3]] - origin}} * mesh.inverseRest[t];
+}
+
+// --- laws ---------------------------------------------------------------------------------------
+//
+// Of one tetrahedron: `evaluate` gives energy and stress, and what `tangent` needs besides F.
+
+struct TetResponse {
+  Real energy = 0;  ///< [J/m^3]
+  Mat3 stress{};    ///< first Piola [Pa]
+  Mat3 rotation{};  ///< of the turned linear laws
+};
+
+struct Linear {
+  static TetResponse evaluate(const Lame& lame, const Mat3& f) {
+    return {kernel::LinearLaw<Real>::energy(lame, f), kernel::LinearLaw<Real>::stress(lame, f),
+            Mat3::identity()};
+  }
+};
+
+struct Corotated {
+  static TetResponse evaluate(const Lame& lame, const Mat3& f) {
+    const Mat3 r = math::polarRotation(f);
+    return {kernel::CorotatedLaw<Real>::energy(lame, f, r),
+            kernel::CorotatedLaw<Real>::stress(lame, f, r), r};
+  }
+};
+
+template <class Law>
+struct Principal {
+  static TetResponse evaluate(const Lame& lame, const Mat3& f) {
+    return {Law::energy(lame, f), Law::stress(lame, f), {}};
+  }
+  static PrincipalTangent<Real> tangent(const Lame& lame, const Vec3& sigma) {
+    PrincipalTangent<Real> out = Law::tangent(lame, sigma);
+    kernel::projectToSemidefinite(&out);
+    return out;
+  }
+};
+using NeoHookean = Principal<kernel::NeoHookeanLaw<Real>>;
+using StVenantKirchhoff = Principal<kernel::StVenantKirchhoffLaw<Real>>;
+
+/// action(law) for the law of the mesh.
+template <class Action>
+auto withLaw(ElasticModel model, const Action& action) {
+  switch (model) {
+    case ElasticModel::Linear:
+      return action(Linear{});
+    case ElasticModel::NeoHookean:
+      return action(NeoHookean{});
+    case ElasticModel::StVenantKirchhoff:
+      return action(StVenantKirchhoff{});
+    case ElasticModel::Corotated:
+      break;
+  }
+  return action(Corotated{});
+}
+
+// --- tetrahedra ---------------------------------------------------------------------------------
+
+/// f_a = -V P g_a; the gradients sum to zero, and so do the forces.
+void storeForces(const Mat3& stress, const Mat3& inverseRest, Real volume, Vec3* out) {
+  const Mat3 gradients = transpose(inverseRest);
+  const Mat3 forces = stress * gradients;
+  for (int a = 1; a < 4; ++a) out[a] = forces.col[a - 1] * -volume;
+  out[0] = -(out[1] + out[2] + out[3]);
+}
+
+/// sqrt(V) R g_a for the four vertices.
+void storeGradients(const Mat3& rotation, const Mat3& inverseRest, Real volume, Real* out) {
+  const Mat3 gradients = rotation * transpose(inverseRest);
+  const Real root = std::sqrt(volume);
+  Vec3 last{};
+  for (int a = 1; a < 4; ++a) {
+    const Vec3 g = gradients.col[a - 1] * root;
+    last -= g;
+    for (int i = 0; i < 3; ++i) out[3 * a + i] = g[i];
+  }
+  for (int i = 0; i < 3; ++i) out[i] = last[i];
+}
+
+/// V K_ab for the ten pairs of vertices, row major; the rows are those of the vertex with the lower
+/// number. Blocks of vertex 0 follow from the others: no force comes of a shift.
+template <class Law>
+void storeBlocks(const Lame& lame, const Mat3& f, const Mat3& inverseRest, Real volume,
+                 const Tet& tet, Real* out) {
+  const math::SignedSvd<Real> svd = math::signedSvd(f);
+  const PrincipalTangent<Real> tangent = Law::tangent(lame, svd.sigma);
+  const Mat3 gradients = transposeTimes(svd.v, transpose(inverseRest));
+  const Mat3 scaledU{{svd.u.col[0] * volume, svd.u.col[1] * volume, svd.u.col[2] * volume}};
+  Mat3 blocks[4][4];
+  for (int a = 1; a < 4; ++a) {
+    for (int b = a; b < 4; ++b) {
+      const Mat3 inAxes =
+          kernel::principalBlock(tangent, gradients.col[a - 1], gradients.col[b - 1]);
+      blocks[a][b] = math::timesTranspose(scaledU * inAxes, svd.u);
+      if (a != b) blocks[b][a] = transpose(blocks[a][b]);
+    }
+  }
+  for (int b = 1; b < 4; ++b) {
+    for (int k = 0; k < 3; ++k)
+      blocks[0][b].col[k] = -(blocks[1][b].col[k] + blocks[2][b].col[k] + blocks[3][b].col[k]);
+    blocks[b][0] = transpose(blocks[0][b]);
+  }
+  for (int k = 0; k < 3; ++k)
+    blocks[0][0].col[k] = -(blocks[1][0].col[k] + blocks[2][0].col[k] + blocks[3][0].col[k]);
+
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a; b < 4; ++b, out += 9) {
+      const Mat3& block = tet[a] <= tet[b] ? blocks[a][b] : blocks[b][a];
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) out[3 * i + j] = block(i, j);
+      }
+    }
+  }
+}
+
+enum class TetParts { Force, ForceAndTangent };
+
+template <class Law, TetParts kParts>
+void evaluateTets(const SoftMesh& mesh, const Lame& lame, const Vec3* x, std::int64_t begin,
+                  std::int64_t end, SoftAssembly* out) {
+  constexpr bool isTurnedLinear = std::is_same_v<Law, Linear> || std::is_same_v<Law, Corotated>;
+  for (std::int64_t t = begin; t < end; ++t) {
+    const Mat3 f = deformationGradient(mesh, x, t);
+    const Real volume = mesh.restVolume[t];
+    const TetResponse response = Law::evaluate(lame, f);
+    out->tetEnergy[t] = volume * response.energy;
+    out->isInverted[t] = !(math::determinant(f) > 0);
+    storeForces(response.stress, mesh.inverseRest[t], volume, &out->tetForce[4 * t]);
+    if constexpr (kParts == TetParts::ForceAndTangent) {
+      if constexpr (isTurnedLinear) {
+        storeGradients(response.rotation, mesh.inverseRest[t], volume,
+                       &out->tetTangent[kGradientTangent * t]);
+      } else {
+        storeBlocks<Law>(lame, f, mesh.inverseRest[t], volume, mesh.tets[t],
+                         &out->tetTangent[kBlockTangent * t]);
+      }
+    }
+  }
+}
+
+// --- rows of the matrix -------------------------------------------------------------------------
+
+/// K_ij = mu tr(M) I + mu M^T + lambda M with M = sum V g_i g_j^T over the tetrahedra.
+void gatherTurnedLinear(const SoftMesh& mesh, const Lame& lame, const Real* tangents, int block,
+                        Real (&sum)[9]) {
+  Real m[9] = {};
+  for (int n = mesh.gatherBegin[block]; n < mesh.gatherBegin[block + 1]; ++n) {
+    const std::int32_t entry = mesh.gather[n];
+    const Real* const tet = tangents + std::size_t{kGradientTangent} * (entry >> 4);
+    const Real* const gA = tet + 3 * ((entry >> 2) & 3);
+    const Real* const gB = tet + 3 * (entry & 3);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) m[3 * i + j] += gA[i] * gB[j];
+    }
+  }
+  const Real diagonal = lame.mu * (m[0] + m[4] + m[8]);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j)
+      sum[3 * i + j] = lame.mu * m[3 * j + i] + lame.lambda * m[3 * i + j];
+    sum[4 * i] += diagonal;
+  }
+}
+
+void gatherBlocks(const SoftMesh& mesh, const Real* tangents, int block, Real (&sum)[9]) {
+  for (Real& s : sum) s = 0;
+  for (int n = mesh.gatherBegin[block]; n < mesh.gatherBegin[block + 1]; ++n) {
+    const std::int32_t entry = mesh.gather[n];
+    const Real* const part =
+        tangents + std::size_t{kBlockTangent} * (entry >> 4) + 9 * kPairOf[entry & 15];
+    for (int k = 0; k < 9; ++k) sum[k] += part[k];
+  }
+}
+
+Vec3 gatherForce(const SoftMesh& mesh, const std::vector<Vec3>& tetForce, int vertex) {
+  Vec3 sum{};
+  const int block = mesh.pattern.diagonal[vertex];
+  for (int n = mesh.gatherBegin[block]; n < mesh.gatherBegin[block + 1]; ++n) {
+    const std::int32_t entry = mesh.gather[n];  // 16 t + 5 a
+    sum += tetForce[4 * static_cast<std::size_t>(entry >> 4) + (entry & 3)];
+  }
+  return sum;
+}
+
+struct RowScales {
+  Real mass = 0;       ///< 1 + alpha dt
+  Real stiffness = 0;  ///< dt^2 + beta dt
+};
+
+/// The blocks of row `i` on and right of the diagonal, and their mirror images: every block has one
+/// row that writes it.
+void writeRow(const SoftMesh& mesh, const Lame& lame, const RowScales& scales, int i,
+              SoftAssembly* out) {
+  const bool isTurnedLinear = hasTurnedLinearTangent(mesh.elasticity.model);
+  const int diagonal = mesh.pattern.diagonal[i];
+  for (int k = diagonal; k < mesh.pattern.rowBegin[i + 1]; ++k) {
+    Real sum[9];
+    if (isTurnedLinear) {
+      gatherTurnedLinear(mesh, lame, out->tetTangent.data(), k, sum);
+    } else {
+      gatherBlocks(mesh, out->tetTangent.data(), k, sum);
+    }
+    if (k == diagonal) {  // rounding of the parts is not symmetric
+      for (const auto [p, q] : {std::array{1, 3}, std::array{2, 6}, std::array{5, 7}})
+        sum[p] = sum[q] = 0.5 * (sum[p] + sum[q]);
+    }
+    Real* const own = out->stiffness.data() + std::size_t{9} * k;
+    Real* const other = out->stiffness.data() + std::size_t{9} * mesh.mirror[k];
+    Real* const ownA = out->matrix.block(k);
+    Real* const otherA = out->matrix.block(mesh.mirror[k]);
+    for (int r = 0; r < 3; ++r) {
+      for (int c = 0; c < 3; ++c) {
+        const Real value = sum[3 * r + c];
+        own[3 * r + c] = other[3 * c + r] = value;
+        ownA[3 * r + c] = otherA[3 * c + r] = scales.stiffness * value;
+      }
+    }
+    if (k == diagonal) {
+      for (int r = 0; r < 3; ++r) ownA[4 * r] += scales.mass * mesh.mass[i];
+    }
+  }
+}
+
+/// Of the whole body: the rigid rotation with its angular momentum.
+struct BodyRotation {
+  Vec3 center{};
+  Vec3 angularVelocity{};
+};
+
+BodyRotation rotationOf(const SoftMesh& mesh, const Vec3* x, const Vec3* v) {
+  Vec3 weighted{}, linear{};
+  Real mass = 0;
+  for (int i = 0; i < mesh.numVertices; ++i) {
+    weighted += (x[i] - x[0]) * mesh.mass[i];
+    linear += v[i] * mesh.mass[i];
+    mass += mesh.mass[i];
+  }
+  BodyRotation out{.center = x[0] + weighted / mass};
+  const Vec3 drift = linear / mass;
+  Vec3 angular{};
+  Mat3 second{};  // sum m r r^T
+  for (int i = 0; i < mesh.numVertices; ++i) {
+    const Vec3 r = x[i] - out.center, scaled = r * mesh.mass[i];
+    angular += cross(scaled, v[i] - drift);
+    for (int k = 0; k < 3; ++k) second.col[k] += scaled * r[k];
+  }
+  const Real size = kernel::trace(second);
+  Mat3 inertia = kernel::combined(Mat3::identity(), size, second, -1.0);
+  const Mat3 cof = math::cofactor(inertia);
+  const Real det = dot(inertia.col[0], cof.col[0]);
+  if (det > 1e-12 * size * size * size)         // a body drawn out to a line has no spin about it
+    out.angularVelocity = cof * angular / det;  // the cofactors of a symmetric matrix are symmetric
+  return out;
+}
+
+Real sumEnergies(core::ThreadPool* pool, const std::vector<Real>& energies,
+                 std::vector<Real>* partials) {
+  return core::parallelReduce(
+      pool, static_cast<std::int64_t>(energies.size()), Real(0),
+      [&](std::int64_t t) { return energies[t]; }, [](Real a, Real b) { return a + b; }, partials);
+}
+
+}  // namespace
+
+SoftAssembly makeSoftAssembly(const SoftMesh& mesh) {
+  const std::size_t numTets = mesh.tets.size();
+  const std::size_t numVertices = static_cast<std::size_t>(mesh.numVertices);
+  SoftAssembly out;
+  out.force.resize(numVertices);
+  out.momentum.resize(numVertices);
+  out.spin.resize(numVertices);
+  out.matrix = mesh.pattern;
+  out.stiffness.assign(mesh.pattern.values.size(), 0);
+  out.tetEnergy.assign(numTets, 0);
+  out.isInverted.assign(numTets, 0);
+  out.tetForce.resize(4 * numTets);
+  out.tetTangent.assign(
+      numTets * (hasTurnedLinearTangent(mesh.elasticity.model) ? kGradientTangent : kBlockTangent),
+      0);
+  out.partialSums.reserve(numTets / core::kReduceGrain + 1);
+  return out;
+}
+
+void assembleSoft(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, const Vec3& gravity,
+                  const Vec3* externalForce, core::ThreadPool* pool, SoftAssembly* out) {
+  TANGERE_ASSERT(out->tetEnergy.size() == mesh.tets.size());
+  TANGERE_ASSERT(out->matrix.column.size() == mesh.pattern.column.size());
+  const Lame lame = lameOf(mesh);
+  withLaw(mesh.elasticity.model, [&](auto law) {
+    core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
+      evaluateTets<decltype(law), TetParts::ForceAndTangent>(mesh, lame, x, begin, end, out);
+    });
+  });
+  out->energy = sumEnergies(pool, out->tetEnergy, &out->partialSums);
+  out->numInverted =
+      static_cast<int>(std::count(out->isInverted.begin(), out->isInverted.end(), std::uint8_t{1}));
+
+  const RowScales scales{.mass = 1 + mesh.elasticity.massDamping * dt,
+                         .stiffness = dt * dt + mesh.elasticity.damping * dt};
+  core::parallelFor(pool, mesh.numVertices, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (int i = static_cast<int>(begin); i < end; ++i) {
+      writeRow(mesh, lame, scales, i, out);
+      out->force[i] = gatherForce(mesh, out->tetForce, i);
+      Vec3 total = out->force[i] + gravity * mesh.mass[i];
+      if (externalForce != nullptr) total += externalForce[i];
+      out->momentum[i] = v[i] * mesh.mass[i] + total * dt;
+    }
+  });
+}
+
+void keepSpin(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, core::ThreadPool* pool,
+              SoftAssembly* assembly) {
+  const BodyRotation rotation = rotationOf(mesh, x, v);
+  // Velocities are chords, which reach x from behind: r x chord / dt = r^2 sin(angle) / dt.
+  const Real sine = norm(rotation.angularVelocity) * dt;
+  const Real angle = core::asin(std::min(sine, Real(1)));
+  const Mat3 turn = sine > 0 ? math::rotationExp(rotation.angularVelocity * (dt * (angle / sine)))
+                             : Mat3::identity();
+  for (int i = 0; i < mesh.numVertices; ++i) {
+    const Vec3 r = x[i] - rotation.center;
+    assembly->spin[i] = (turn * r - r) / dt;
+  }
+  const Real scale = dt * dt + mesh.elasticity.damping * dt;
+  const math::BlockCsr& pattern = mesh.pattern;
+  core::parallelFor(pool, mesh.numVertices, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (int i = static_cast<int>(begin); i < end; ++i) {
+      Vec3 sum{};
+      for (int k = pattern.rowBegin[i]; k < pattern.rowBegin[i + 1]; ++k) {
+        const Real* const b = assembly->stiffness.data() + std::size_t{9} * k;
+        const Vec3& u = assembly->spin[pattern.column[k]];
+        sum += Vec3{b[0] * u.x + b[1] * u.y + b[2] * u.z, b[3] * u.x + b[4] * u.y + b[5] * u.z,
+                    b[6] * u.x + b[7] * u.y + b[8] * u.z};
+      }
+      assembly->momentum[i] += sum * scale;
+    }
+  });
+}
+
+void applyVertexConstraints(const SoftMesh& mesh, std::span<const int> vertices,
+                            std::span<const Vec3> velocities, SoftAssembly* assembly) {
+  TANGERE_ASSERT(vertices.size() == velocities.size());
+  math::BlockCsr& A = assembly->matrix;
+  for (std::size_t n = 0; n < vertices.size(); ++n) {
+    const int i = vertices[n];
+    const Vec3& velocity = velocities[n];
+    for (int k = A.rowBegin[i]; k < A.rowBegin[i + 1]; ++k) {
+      Real* const own = A.block(k);
+      Real* const other = A.block(mesh.mirror[k]);
+      if (k != A.diagonal[i]) {
+        Vec3& b = assembly->momentum[A.column[k]];
+        for (int r = 0; r < 3; ++r) {
+          b[r] -= other[3 * r] * velocity.x + other[3 * r + 1] * velocity.y +
+                  other[3 * r + 2] * velocity.z;
+        }
+      }
+      std::fill_n(own, 9, Real(0));
+      std::fill_n(other, 9, Real(0));
+    }
+    for (int r = 0; r < 3; ++r) A.block(A.diagonal[i])[4 * r] = mesh.mass[i];
+    assembly->momentum[i] = velocity * mesh.mass[i];
+  }
+}
+
+Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
+                   std::vector<Real>* partials) {
+  const Lame lame = lameOf(mesh);
+  return withLaw(mesh.elasticity.model, [&](auto law) {
+    return core::parallelReduce(
+        pool, mesh.numTets(), Real(0),
+        [&](std::int64_t t) {
+          return mesh.restVolume[t] *
+                 decltype(law)::evaluate(lame, deformationGradient(mesh, x, t)).energy;
+        },
+        [](Real a, Real b) { return a + b; }, partials);
+  });
+}
+
+void elasticForce(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
+                  SoftAssembly* scratch, Vec3* force) {
+  const Lame lame = lameOf(mesh);
+  withLaw(mesh.elasticity.model, [&](auto law) {
+    core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
+      evaluateTets<decltype(law), TetParts::Force>(mesh, lame, x, begin, end, scratch);
+    });
+  });
+  core::parallelFor(pool, mesh.numVertices, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (int i = static_cast<int>(begin); i < end; ++i)
+      force[i] = gatherForce(mesh, scratch->tetForce, i);
+  });
+}
+
+void tetStresses(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool, Mat3* out) {
+  const Lame lame = lameOf(mesh);
+  const bool isLinear = mesh.elasticity.model == ElasticModel::Linear;
+  withLaw(mesh.elasticity.model, [&](auto law) {
+    core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t t = begin; t < end; ++t) {
+        const Mat3 f = deformationGradient(mesh, x, t);
+        const Mat3 stress = decltype(law)::evaluate(lame, f).stress;
+        constexpr Real kLeastVolume = 1e-9;
+        const Real det = math::determinant(f);
+        const Real held = det < 0 ? std::min(det, -kLeastVolume) : std::max(det, kLeastVolume);
+        const Mat3 kirchhoff = math::timesTranspose(stress, f);
+        out[t] =
+            isLinear
+                ? stress
+                : Mat3{{kirchhoff.col[0] / held, kirchhoff.col[1] / held, kirchhoff.col[2] / held}};
+      }
+    });
+  });
+}
+
+int countInvertedTets(const SoftMesh& mesh, const Vec3* x) {
+  int count = 0;
+  for (int t = 0; t < mesh.numTets(); ++t)
+    count += !(math::determinant(deformationGradient(mesh, x, t)) > 0);
+  return count;
+}
+
+}  // namespace tangere::dynamics
