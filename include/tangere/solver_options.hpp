@@ -42,6 +42,15 @@ enum class SapLinearSolver : std::uint8_t {
   ConjugateGradients,
 };
 
+/// What stands for the matrix of a soft body in the conjugate gradients of the convex solver.
+enum class SoftPreconditioner : std::uint8_t {
+  Auto,                ///< by the size of the body: the last three of these
+  BlockJacobi,         ///< the 3x3 blocks of the vertices
+  IncompleteCholesky,  ///< without fill
+  TwoLevel,            ///< that and the rigid motions of pieces of the body, solved together
+  Cholesky,            ///< exact
+};
+
 /// What the convex solver starts from.
 enum class SapGuess : std::uint8_t {
   Velocity,  ///< the v of the problem
@@ -81,6 +90,7 @@ struct SapOptions {
   SapContactModel contact = SapContactModel::Linear;
   int maxPcgIterations = 1000;
   Real pcgTolerance = 1e-9;  ///< |r|/|r_0| in the norm of the preconditioner; tightens near the end
+  SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;
 };
 
 }  // namespace tangere

@@ -21,8 +21,10 @@ struct BatchedSimulator::Impl {
   /// Steps one environment; false: it has stopped.
   bool step(std::size_t index) {
     const StepStatus status = environments[index].step().status;
-    isRunning[index] = has(status, StepStatus::StateNotFinite) ? 0 : 1;
-    return isRunning[index] != 0;
+    if (!has(status, StepStatus::StateNotFinite)) return true;
+    // Written only then: the marks of neighbours share a cache line, which other threads read.
+    isRunning[index] = 0;
+    return false;
   }
   template <class Function>
   void forEachRunning(const Function& function) {
@@ -62,9 +64,12 @@ const Simulator& BatchedSimulator::environment(int index) const {
   return impl_->environments[static_cast<std::size_t>(index)];
 }
 
-void BatchedSimulator::step(int count) {
+void BatchedSimulator::step(int count, const StepObserver& observer) {
   impl_->forEachRunning([&](std::size_t i) {
-    for (int k = 0; k < count && impl_->step(i); ++k) {
+    bool goesOn = true;
+    for (int k = 0; k < count && goesOn; ++k) {
+      goesOn = impl_->step(i);
+      if (observer) observer(static_cast<int>(i), impl_->environments[i]);
     }
   });
 }

@@ -29,6 +29,7 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
   ws.problem.blocks.resize(model.bodies.size());
   const auto begin = [&](std::size_t i) {
     const model::ModelBody& body = model.bodies[i];
+    if (body.isJointed && body.numShapes == 0) return;  // nobody asks for it
     solver::ImpulseBlock& block = ws.problem.blocks[i];
     block = {};
     block.duration = dt;
@@ -46,7 +47,8 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
         block.inverseInertia * control.torque[i] -
         block.angularVelocity * (body.angularDamping / (1 + body.angularDamping * dt));
   };
-  core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(model.bodies.size()), kGrain,
+  const auto count = static_cast<std::int64_t>(model.bodies.size());
+  core::parallelFor(count > kGrain ? ws.pool.get() : nullptr, count, kGrain,
                     [&](std::int64_t first, std::int64_t end) {
                       for (std::int64_t i = first; i < end; ++i) begin(static_cast<std::size_t>(i));
                     });

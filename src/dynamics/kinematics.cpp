@@ -24,7 +24,8 @@ model::StepMotion stepMotion(const model::ModelData& model, const model::Control
   if (body.type == BodyType::Fixed || state.isAsleep[index] != 0) return {};
   const Real dt = model.options.dt;
   model::StepMotion motion{state.velocity[index] * dt, state.angularVelocity[index] * dt};
-  if (body.type != BodyType::Dynamic) return motion;
+  // Of a link without shapes nobody asks more than whether it is finite.
+  if (body.type != BodyType::Dynamic || (body.isJointed && body.numShapes == 0)) return motion;
   motion.displacement +=
       (model.options.gravity * body.gravityScale + control.force[index] * body.inverseMass) *
       (dt * dt);
@@ -44,6 +45,7 @@ void poseBody(const model::ModelData& model, const model::Control& control, cons
   const bool isMoving = body.type != BodyType::Fixed && state.isAsleep[index] == 0;
   const model::StepMotion motion = stepMotion(model, control, state, index, X_WB.rotation);
   ws.stepMotion[index] = motion;
+  if (body.numShapes == 0) return;
   const Real turn = norm(motion.rotation);
   const Real length = norm(motion.displacement);
   for (int s = body.firstShape; s < body.firstShape + body.numShapes; ++s) {
@@ -70,8 +72,9 @@ void computeKinematics(const model::ModelData& model, const model::Control& cont
   ws.shapePose.resize(model.shapes.size());
   ws.sweptBox.resize(model.shapes.size());
   constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
+  const auto count = static_cast<std::int64_t>(numBodies);
   core::parallelFor(
-      ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
+      count > kGrain ? ws.pool.get() : nullptr, count, kGrain,
       [&](std::int64_t begin, std::int64_t end) {
         for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
           const bool isStill = model.bodies[i].type == BodyType::Fixed || state.isAsleep[i] != 0;

@@ -4,6 +4,9 @@
 #include "dynamics/kernels/articulated_body.hpp"
 #include "dynamics/kernels/bias_force.hpp"
 #include "dynamics/kernels/composite_inertia.hpp"
+#include "dynamics/kernels/point_jacobian.hpp"
+#include "dynamics/tree_kinematics.hpp"
+#include "dynamics/wide.hpp"
 
 namespace tangere::dynamics {
 
@@ -26,28 +29,50 @@ math::SpatialT<Real>* aboutReference(TreeWorkspace& ws, int tree,
   return out;
 }
 
-// The same functions compiled for wider registers: the same operations in the same order on every
-// number, and no fused ones, so the same bits. What is not inlined stays as it is everywhere.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define TANGERE_WIDE __attribute__((target("avx2"), flatten))
-bool hasWideRegisters() {
-  static const bool isThere = __builtin_cpu_supports("avx2") != 0;
-  return isThere;
-}
-#else
-#define TANGERE_WIDE
-bool hasWideRegisters() { return false; }
-#endif
-
 TANGERE_WIDE void computeMatrixWide(const kernel::TreeView<Real>& tree, Real dampingTime) {
   kernel::computeTreeMatrix(tree, dampingTime);
+}
+
+TANGERE_WIDE void computeBiasWide(const kernel::TreeView<Real>& tree, const Vec3& gravity,
+                                  Real* bias) {
+  kernel::computeTreeBias(tree, gravity, bias);
 }
 
 TANGERE_WIDE bool factorMatrixWide(const kernel::TreeView<Real>& tree) {
   return kernel::factorTreeMatrix(tree);
 }
 
+/// A coordinate of four points.
+typedef Real Four __attribute__((vector_size(4 * sizeof(Real))));
+struct FourPoints {
+  Four x, y, z;
+};
+
+TANGERE_WIDE void addPointJacobiansWide(const kernel::TreeView<Real>& tree, int lastDof,
+                                        const FourPoints& p, const Mat3& R_WC, Real sign,
+                                        Real* const* rows, int stride) {
+  kernel::addPointJacobians(tree, lastDof, p.x, p.y, p.z, R_WC, sign, rows, stride);
+}
+
 }  // namespace
+
+void addPointJacobians(TreeWorkspace& ws, int link, const Vec3 (&p_W)[4], const Mat3& R_WC,
+                       Real sign, Real* const (&rows)[4], int stride) {
+  const auto index = static_cast<std::size_t>(link);
+  const kernel::TreeView<Real> view = ws.view(ws.treeOfLink[index]);
+  const int lastDof = ws.links[index].lastDof;
+  FourPoints points;
+  for (int i = 0; i < 4; ++i) {
+    const Vec3 p = p_W[i] - view.frame->center();
+    points.x[i] = p.x, points.y[i] = p.y, points.z[i] = p.z;
+  }
+  Real* const* out = rows;
+  if (hasWideRegisters()) {
+    addPointJacobiansWide(view, lastDof, points, R_WC, sign, out, stride);
+  } else {
+    kernel::addPointJacobians(view, lastDof, points.x, points.y, points.z, R_WC, sign, out, stride);
+  }
+}
 
 void computeMassMatrix(TreeWorkspace& ws, int tree, Real dampingTime) {
   if (hasWideRegisters()) {
@@ -75,7 +100,11 @@ void solveMassMatrix(TreeWorkspace& ws, int tree, Real* x) {
 }
 
 void computeBiasForce(TreeWorkspace& ws, int tree, const Vec3& gravity, Real* bias) {
-  kernel::computeTreeBias(ws.view(tree), gravity, bias);
+  if (hasWideRegisters()) {
+    computeBiasWide(ws.view(tree), gravity, bias);
+  } else {
+    kernel::computeTreeBias(ws.view(tree), gravity, bias);
+  }
 }
 
 void computeInverseDynamics(TreeWorkspace& ws, int tree, const Vec3& gravity, const Real* a,

@@ -2,24 +2,60 @@
 #include "dynamics/tree_kinematics.hpp"
 
 #include "dynamics/kernels/tree_motion.hpp"
+#include "dynamics/wide.hpp"
 #include "math/quat.hpp"
 
 namespace tangere::dynamics {
 
+namespace {
+
+TANGERE_WIDE void computePositionsWide(const kernel::TreeView<Real>& tree, const Real* q) {
+  kernel::computeTreePositions(tree, q);
+}
+
+TANGERE_WIDE void computeVelocitiesWide(const kernel::TreeView<Real>& tree, const Real* rate) {
+  kernel::computeTreeVelocities(tree, rate);
+}
+
+}  // namespace
+
 void computeTreePositions(TreeWorkspace& ws, int tree, std::span<const Real> q) {
-  kernel::computeTreePositions(ws.view(tree), q.data());
+  if (hasWideRegisters()) {
+    computePositionsWide(ws.view(tree), q.data());
+  } else {
+    kernel::computeTreePositions(ws.view(tree), q.data());
+  }
 }
 
 void computeTreePositions(TreeWorkspace& ws, std::span<const Real> q) {
   for (int t = 0; t < ws.numTrees(); ++t) computeTreePositions(ws, t, q);
 }
 
-void computeTreeVelocities(TreeWorkspace& ws, int tree, std::span<const Real> v) {
+namespace {
+
+/// The velocities of a tree in its own order, kept in the workspace.
+const Real* gatherRates(TreeWorkspace& ws, int tree, std::span<const Real> v) {
   const TreeRange& range = ws.trees[static_cast<std::size_t>(tree)];
-  const kernel::TreeView<Real> view = ws.view(tree);
   Real* rate = ws.rate.data() + range.firstDof;
-  for (int k = 0; k < range.numDofs; ++k) rate[k] = v[static_cast<std::size_t>(view.dofs[k].v)];
-  kernel::computeTreeVelocities(view, static_cast<const Real*>(rate));
+  const kernel::DofT<Real>* dofs = ws.dofs.data() + range.firstDof;
+  for (int k = 0; k < range.numDofs; ++k) rate[k] = v[static_cast<std::size_t>(dofs[k].v)];
+  return rate;
+}
+
+}  // namespace
+
+void computeLinkVelocities(TreeWorkspace& ws, int tree, std::span<const Real> v) {
+  kernel::computeLinkVelocities(ws.view(tree), gatherRates(ws, tree, v));
+}
+
+void computeTreeVelocities(TreeWorkspace& ws, int tree, std::span<const Real> v) {
+  const kernel::TreeView<Real> view = ws.view(tree);
+  const Real* rate = gatherRates(ws, tree, v);
+  if (hasWideRegisters()) {
+    computeVelocitiesWide(view, rate);
+  } else {
+    kernel::computeTreeVelocities(view, rate);
+  }
 }
 
 void computeTreeVelocities(TreeWorkspace& ws, std::span<const Real> v) {

@@ -25,6 +25,8 @@ void computeTreePositions(TreeWorkspace& ws, std::span<const Real> q);
 /// positions.
 void computeTreeVelocities(TreeWorkspace& ws, int tree, std::span<const Real> v);
 void computeTreeVelocities(TreeWorkspace& ws, std::span<const Real> v);
+/// The velocities alone: the bias accelerations stay those of before.
+void computeLinkVelocities(TreeWorkspace& ws, int tree, std::span<const Real> v);
 
 /// X_WB.
 [[nodiscard]] inline const Transform& linkPose(const TreeWorkspace& ws, int link) {
@@ -84,7 +86,10 @@ void differentiatePositions(const TreeWorkspace& ws, std::span<const Real> q1,
 /// that move the link are touched.
 void addPointJacobian(TreeWorkspace& ws, int link, const Vec3& p_W, const Mat3& R_WC, Real sign,
                       Real* rows, int stride);
-/// The same for the angular velocity.
+/// The same for four points of the link: those of point i go to rows[i].
+void addPointJacobians(TreeWorkspace& ws, int link, const Vec3 (&p_W)[4], const Mat3& R_WC,
+                       Real sign, Real* const (&rows)[4], int stride);
+/// addPointJacobian() for the angular velocity.
 void addAngularJacobian(TreeWorkspace& ws, int link, const Mat3& R_WC, Real sign, Real* rows,
                         int stride);
 /// Two links of one tree: the velocity at p_W of link 1 seen from link 2. What moves both alike is

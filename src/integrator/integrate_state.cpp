@@ -12,6 +12,11 @@ namespace {
 model::BodyMotion moveBody(const model::ModelData& model, const State& state,
                            const model::Workspace& ws, std::size_t index);
 
+/// What a tree moves is left to the tree.
+bool isMoved(const model::ModelData& model, std::size_t index) {
+  return !model.bodies[index].isJointed;
+}
+
 bool isFinite(const model::BodyMotion& motion) {
   return math::isFinite(motion.center) && math::isFinite(motion.orientation) &&
          math::isFinite(motion.velocity) && math::isFinite(motion.angularVelocity);
@@ -23,17 +28,19 @@ int integrateState(const model::ModelData& model, State& state, model::Workspace
   const std::size_t numBodies = model.bodies.size();
   ws.next.resize(numBodies);
   constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
-  core::parallelFor(ws.pool.get(), static_cast<std::int64_t>(numBodies), kGrain,
+  const auto count = static_cast<std::int64_t>(numBodies);
+  core::parallelFor(count > kGrain ? ws.pool.get() : nullptr, count, kGrain,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (auto i = static_cast<std::size_t>(begin);
                            i < static_cast<std::size_t>(end); ++i) {
-                        ws.next[i] = moveBody(model, state, ws, i);
+                        if (isMoved(model, i)) ws.next[i] = moveBody(model, state, ws, i);
                       }
                     });
   for (std::size_t i = 0; i < numBodies; ++i) {
-    if (!isFinite(ws.next[i])) return static_cast<int>(i);
+    if (isMoved(model, i) && !isFinite(ws.next[i])) return static_cast<int>(i);
   }
   for (std::size_t i = 0; i < numBodies; ++i) {
+    if (!isMoved(model, i)) continue;
     const model::BodyMotion& next = ws.next[i];
     state.center[i] = next.center;
     state.orientation[i] = next.orientation;
@@ -61,7 +68,7 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
                         .orientation = state.orientation[index],
                         .velocity = state.velocity[index],
                         .angularVelocity = state.angularVelocity[index]};
-  if (body.type == BodyType::Fixed || body.isJointed || state.isAsleep[index] != 0) return out;
+  if (body.type == BodyType::Fixed || state.isAsleep[index] != 0) return out;
 
   const Real dt = model.options.dt;
   if (body.type == BodyType::Kinematic) {

@@ -12,16 +12,6 @@
 namespace tangere::solver {
 namespace {
 
-/// target[c] -= sum over k of coefficient[k] * panel[k][c], for one row of the target.
-void subtractRow(const Real* __restrict__ panel, std::int64_t width, int numRows,
-                 const Real* __restrict__ coefficient, int count, Real* __restrict__ target) {
-  for (int k = 0; k < numRows; ++k) {
-    const Real f = coefficient[k];
-    const Real* const row = panel + k * width;
-    for (int c = 0; c < count; ++c) target[c] -= f * row[c];
-  }
-}
-
 /// A pivot below this part of its entry of H is rounding: so many digits were lost to the others.
 constexpr Real kSmallestPivot = 4e-16;
 
@@ -268,26 +258,7 @@ int BlockSparse::factorPanel(std::int32_t j) {
   if (is_six_[j] != 0) {
     return sixFunctions().factorPanel(panel, width, kSmallestPivot, original, inverse);
   }
-  int numRaised = 0;
-  for (int k = 0; k < size; ++k) {
-    Real* __restrict__ const row = panel + k * width;
-    Real pivot = row[k];
-    if (!(pivot > kSmallestPivot * original[k])) {
-      pivot = original[k] > 0 ? kSmallestPivot * original[k] : Real(1);
-      ++numRaised;
-    }
-    const Real root = std::sqrt(pivot);
-    const Real scale = 1 / root;
-    inverse[k] = scale;
-    row[k] = root;
-    for (std::int64_t c = k + 1; c < width; ++c) row[c] *= scale;
-    for (int l = k + 1; l < size; ++l) {
-      Real* __restrict__ const other = panel + l * width;
-      const Real f = row[l];
-      for (std::int64_t c = l; c < width; ++c) other[c] -= f * row[c];
-    }
-  }
-  return numRaised;
+  return sixFunctions().factorPanelOfTree(panel, size, width, kSmallestPivot, original, inverse);
 }
 
 void BlockSparse::applyUpdate(const Update& update) {
@@ -301,21 +272,10 @@ void BlockSparse::applyUpdate(const Update& update) {
                                  runs_.data() + update.firstRun, update.endRun - update.firstRun);
   }
   const int numRows = sizes_[block_[update.panel]];
-  Real coefficient[64];
-  for (int r = 0; r < numRows; ++r) {
-    const Real* const column = panel + update.source + r;
-    Real* const targetRow = target + r * targetWidth;
-    for (int begin = 0; begin < size; begin += 64) {
-      const int count = std::min(64, size - begin);
-      for (int k = 0; k < count; ++k) coefficient[k] = column[(begin + k) * width];
-      for (std::int32_t i = update.firstRun; i < update.endRun; ++i) {
-        // Of the diagonal block the upper triangle is enough.
-        const int skip = i == update.firstRun ? r : 0;
-        const BlockRun& run = runs_[i];
-        subtractRow(panel + begin * width + run.source + skip, width, count, coefficient,
-                    run.count - skip, targetRow + run.target + skip);
-      }
-    }
+  for (std::int32_t i = update.firstRun; i < update.endRun; ++i) {
+    const BlockRun& run = runs_[i];
+    sixFunctions().updateTree(panel, size, width, update.source, numRows, run.source, run.count,
+                              i == update.firstRun, target + run.target, targetWidth);
   }
 }
 
@@ -340,14 +300,8 @@ void BlockSparse::solve(Real* x) const {
       for (int l = k + 1; l < size; ++l) own[l] -= panel[k * width + l] * own[k];
     }
     for (std::int32_t i = neighbour_begin_[j]; i < neighbour_begin_[j + 1]; ++i) {
-      const int count = sizes_[neighbours_[i]];
-      Real* __restrict__ const other = x + first_[neighbours_[i]];
-      const Real* const begin = panel + neighbour_column_[i];
-      for (int k = 0; k < size; ++k) {
-        const Real f = own[k];
-        const Real* __restrict__ const row = begin + k * width;
-        for (int c = 0; c < count; ++c) other[c] -= row[c] * f;
-      }
+      six.forwardBlock(panel, size, width, neighbour_column_[i], sizes_[neighbours_[i]], own,
+                       x + first_[neighbours_[i]]);
     }
   }
   // U x = y.
@@ -364,15 +318,8 @@ void BlockSparse::solve(Real* x) const {
     }
     Real* const own = x + first_[block];
     for (std::int32_t i = neighbour_begin_[j]; i < neighbour_begin_[j + 1]; ++i) {
-      const int count = sizes_[neighbours_[i]];
-      const Real* __restrict__ const other = x + first_[neighbours_[i]];
-      const Real* const begin = panel + neighbour_column_[i];
-      for (int k = 0; k < size; ++k) {
-        const Real* __restrict__ const row = begin + k * width;
-        Real sum = own[k];
-        for (int c = 0; c < count; ++c) sum -= row[c] * other[c];
-        own[k] = sum;
-      }
+      six.backwardBlock(panel, size, width, neighbour_column_[i], sizes_[neighbours_[i]],
+                        x + first_[neighbours_[i]], own);
     }
     for (int k = size - 1; k >= 0; --k) {
       Real sum = own[k];

@@ -64,14 +64,17 @@ void SapIterate::boundRounding() {
   Real* const error = rounding_.data();
   for (int i = 0; i < numCliques(); ++i) {
     const int first = first_velocity_[i], n = sizes_[i];
-    for (int r = 0; r < n; ++r) {
-      Real sum = 0;
-      for (int c = 0; c < n; ++c) sum += std::abs(a_[i][r * n + c] * difference_[first + c]);
-      error[first + r] = (n + 3) * kUnit * sum;
-    }
+    six_->multiplyAbsolute(a_[i], n, difference_.data() + first, error + first);
+    for (int r = 0; r < n; ++r) error[first + r] *= (n + 3) * kUnit;
   }
-  for (const Local& local : locals_) {
-    withShape(local, [&](auto shape) { boundRoundingOf<shape>(local); });
+  for (int i = 0; i < numConstraints(); ++i) {
+    const Local& local = locals_[i];
+    if (local.run > 0) {
+      boundRoundingOfRun(local);
+      i += local.run - 1;
+    } else {
+      withShape(local, [&](auto shape) { boundRoundingOf<shape>(local); });
+    }
   }
   Real squares = 0;
   for (int k = 0; k < num_velocities_; ++k) {
@@ -81,26 +84,18 @@ void SapIterate::boundRounding() {
   rounding_norm_ = std::sqrt(squares);
 }
 
-/// What one constraint adds to rounding_.
-template <SapIterate::Shape kShape>
-void SapIterate::boundRoundingOf(const Local& local) {
-  Real* const error = rounding_.data();
-  const Sizes<kShape> sizes(local);
-  const int m = sizes.numRows;
-  const int numTerms = sizes.size1 + sizes.size2 + 4;
+/// How much the impulses of one constraint may be wrong; `size` is the sum of the terms of each
+/// row.
+inline void SapIterate::boundImpulse(const Local& local, int numRows, const Real* size,
+                                     Real* impulse) const {
   const Real* const vc = vc_.data() + local.row;
   const Real* const gamma = gamma_.data() + local.row;
-  Real bound[kSapMaxRows], reach[kSapMaxRows], impulse[kSapMaxRows];
-  constraints_.lipschitz(local.kind, m, local.parameters, vc, hessian_.data() + local.hessian,
+  const int numTerms = local.size1 + local.size2 + 4;
+  Real bound[kSapMaxRows], reach[kSapMaxRows];
+  constraints_.lipschitz(local.kind, numRows, local.parameters, vc, hessian_.data() + local.hessian,
                          bound, reach);
-  Real size[kSapMaxRows];
-  for (int k = 0; k < m; ++k) size[k] = std::abs(bias_[local.row + k]);
-  addAbsolute(local.jacobian1, m, sizes.size1, v_.data() + local.velocity1, size);
-  if (sizes.size2 > 0) {
-    addAbsolute(local.jacobian2, m, sizes.size2, v_.data() + local.velocity2, size);
-  }
   Real squares = 0;
-  for (int k = 0; k < m; ++k) {
+  for (int k = 0; k < numRows; ++k) {
     const Real wrong =
         numTerms * kUnit * size[k] + kKernelRoundings * kUnit * (std::abs(vc[k]) + reach[k]);
     squares += bound[k] * wrong * (bound[k] * wrong);
@@ -109,14 +104,46 @@ void SapIterate::boundRoundingOf(const Local& local) {
   // The last sum over constraints has as many terms as the clique has touches.
   const int touches =
       std::max(touch_begin_[local.clique1 + 1] - touch_begin_[local.clique1],
-               sizes.size2 > 0 ? touch_begin_[local.clique2 + 1] - touch_begin_[local.clique2] : 0);
-  for (int k = 0; k < m; ++k) {
-    impulse[k] = bound[k] * norm + (kKernelRoundings + static_cast<Real>(m + touches + 2)) * kUnit *
-                                       std::abs(gamma[k]);
+               local.size2 > 0 ? touch_begin_[local.clique2 + 1] - touch_begin_[local.clique2] : 0);
+  for (int k = 0; k < numRows; ++k) {
+    impulse[k] = bound[k] * norm + (kKernelRoundings + static_cast<Real>(numRows + touches + 2)) *
+                                       kUnit * std::abs(gamma[k]);
   }
+}
+
+/// What one constraint adds to rounding_.
+template <SapIterate::Shape kShape>
+void SapIterate::boundRoundingOf(const Local& local) {
+  Real* const error = rounding_.data();
+  const Sizes<kShape> sizes(local);
+  const int m = sizes.numRows;
+  Real size[kSapMaxRows], impulse[kSapMaxRows];
+  for (int k = 0; k < m; ++k) size[k] = std::abs(bias_[local.row + k]);
+  addAbsolute(local.jacobian1, m, sizes.size1, v_.data() + local.velocity1, size);
+  if (sizes.size2 > 0) {
+    addAbsolute(local.jacobian2, m, sizes.size2, v_.data() + local.velocity2, size);
+  }
+  boundImpulse(local, m, size, impulse);
   addAbsoluteTransposed(local.jacobian1, m, sizes.size1, impulse, error + local.velocity1);
   if (sizes.size2 > 0) {
     addAbsoluteTransposed(local.jacobian2, m, sizes.size2, impulse, error + local.velocity2);
+  }
+}
+
+/// The same for the contacts of a run.
+void SapIterate::boundRoundingOfRun(const Local& local) {
+  Real* const rows = row_scratch_.data() + local.row;
+  for (int k = 0; k < 3 * local.run; ++k) rows[k] = std::abs(bias_[local.row + k]);
+  six_->addAbsolute(side1(local), v_.data() + local.velocity1, rows);
+  if (local.size2 > 0) six_->addAbsolute(side2(local), v_.data() + local.velocity2, rows);
+  for (int i = 0; i < local.run; ++i) {
+    Real impulse[3];
+    boundImpulse((&local)[i], 3, rows + 3 * i, impulse);
+    for (int k = 0; k < 3; ++k) rows[3 * i + k] = impulse[k];
+  }
+  six_->addAbsoluteTransposed(side1(local), rows, rounding_.data() + local.velocity1);
+  if (local.size2 > 0) {
+    six_->addAbsoluteTransposed(side2(local), rows, rounding_.data() + local.velocity2);
   }
 }
 

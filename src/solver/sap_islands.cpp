@@ -15,12 +15,31 @@ std::int32_t findRoot(std::int32_t* parent, std::int32_t clique) {
   return clique;
 }
 
+/// A sparse side names its vertices, each once; a dense one none.
+bool isSoundSide(const SapProblem& problem, std::int32_t clique, std::int32_t firstNode,
+                 int numNodes) {
+  if (clique < 0 || !problem.isSparse(clique)) return numNodes == 0;
+  if (numNodes < 1 || numNodes > kSapMaxNodes) return false;
+  const std::int32_t* const nodes = problem.nodes.data() + firstNode;
+  for (int i = 0; i < numNodes; ++i) {
+    if (nodes[i] < 0 || 3 * nodes[i] >= problem.numVelocities(clique)) return false;
+    for (int k = 0; k < i; ++k) {
+      if (nodes[k] == nodes[i]) return false;
+    }
+  }
+  return true;
+}
+
 bool isSound(const SapProblem& problem, const SapConstraint& c) {
   const std::int32_t count = problem.numCliques();
   if (c.numRows < 1 || c.numRows > kSapMaxRows) return false;
   if (c.clique1 < 0 || c.clique1 >= count) return false;
   if (c.clique2 < -1 || c.clique2 >= count || c.clique2 == c.clique1) return false;
-  return c.dof1 < 0 ||
+  if (c.dof1 < 0) {
+    return isSoundSide(problem, c.clique1, c.firstNode1, c.numNodes1) &&
+           isSoundSide(problem, c.clique2, c.firstNode2, c.numNodes2);
+  }
+  return !problem.isSparse(c.clique1) &&
          (c.dof1 < problem.numVelocities(c.clique1) && c.numRows == 1 && c.clique2 < 0);
 }
 
@@ -33,7 +52,10 @@ std::int32_t SapIslands::build(const SapProblem& problem) {
   parent_.resize(static_cast<std::size_t>(numCliques));
   island_of_clique_.assign(static_cast<std::size_t>(numCliques), -1);
   std::int32_t* const parent = parent_.data();
-  for (std::int32_t i = 0; i < numCliques; ++i) parent[i] = i;
+  for (std::int32_t i = 0; i < numCliques; ++i) {
+    parent[i] = i;
+    if (problem.isSparse(i)) island_of_clique_[i] = -2;  // v* is not known before it is solved for
+  }
   for (std::int32_t i = 0; i < numConstraints; ++i) {
     const SapConstraint& c = problem.constraints[i];
     if (!isSound(problem, c)) return i;

@@ -18,8 +18,8 @@ struct SapIsland {
   std::span<const std::int32_t> constraints;
 };
 
-/// In order of their lowest clique; cliques without constraint are in none. Depends on the graph
-/// alone.
+/// In order of their lowest clique; dense cliques without constraint are in none. Depends on the
+/// graph alone.
 class SapIslands {
  public:
   /// Returns the first constraint that names cliques, rows or velocities that do not exist, or -1;
@@ -27,7 +27,7 @@ class SapIslands {
   std::int32_t build(const SapProblem& problem);
 
   [[nodiscard]] std::span<const SapIsland> islands() const { return islands_; }
-  /// function(clique) for every clique without constraint, ascending.
+  /// function(clique) for every dense clique without constraint, ascending.
   template <class Function>
   void forEachFree(Function&& function) const {
     for (std::size_t i = 0; i < island_of_clique_.size(); ++i) {

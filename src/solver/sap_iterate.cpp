@@ -17,6 +17,8 @@ namespace {
 /// Constraints and cliques of one part of a sum, and of one task.
 constexpr int kConstraintGrain = 64;
 constexpr int kCliqueGrain = 32;
+/// Room for W of a constraint.
+constexpr int kDelassusStride = kSapMaxRows * kSapMaxRows;
 
 template <class T>
 void growTo(std::vector<T>* array, std::size_t size) {
@@ -83,18 +85,14 @@ SapInput SapIterate::bindCliques(std::span<const std::int32_t> cliques) {
         v_[first + k] = problem.v[start + k];
         scale_[first + k] = 1 / std::sqrt(a_[i][k * n + k]);
       }
-      multiplyDense(a_[i], n, n, v_star_.data() + first, momentum_star_.data() + first);
+      six_->multiplySymmetric(a_[i], n, v_star_.data() + first, momentum_star_.data() + first);
       Real* const inverse = inverse_factor_.data() + first_entry_[i];
-      if (!invertFactor(a_[i], n, factor_scratch_.data() + first_entry_[i], inverse)) {
+      if (!six_->invertFactor(a_[i], n, factor_scratch_.data() + first_entry_[i], inverse)) {
         worst.store(1);
         continue;
       }
       // (A^-1)_cc: the squares of column c of L^-1.
-      Real* const diagonal = inverse_diagonal_.data() + first;
-      for (int c = 0; c < n; ++c) diagonal[c] = 0;
-      for (int r = 0; r < n; ++r) {
-        for (int c = 0; c <= r; ++c) diagonal[c] += inverse[r * n + c] * inverse[r * n + c];
-      }
+      six_->inverseDiagonal(inverse, n, inverse_diagonal_.data() + first);
     }
   });
   if (worst.load() == 0) return SapInput::Good;
@@ -148,16 +146,24 @@ SapInput SapIterate::bindConstraints(const SapOptions& options,
   growTo(&new_hessian_, static_cast<std::size_t>(num_hessian_));
   growTo(&used_hessian_, static_cast<std::size_t>(num_hessian_));
   growTo(&parts_, 3 * (locals_.size() / kConstraintGrain + 1));
-  growTo(&delassus_, locals_.size() * kSapMaxRows * kSapMaxRows);
+  growTo(&delassus_, locals_.size() * kDelassusStride);
 
+  findRuns();
   forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
     for (int i = begin; i < end; ++i) {
-      delassus(locals_[i], delassus_.data() + i * std::size_t{kSapMaxRows * kSapMaxRows});
+      const Local& local = locals_[i];
+      Real* const w = delassus_.data() + i * std::size_t{kDelassusStride};
+      if (local.run > 0) {
+        delassusOfRun(local, w);
+        i += local.run - 1;
+      } else {
+        delassus(local, w);
+      }
     }
   });
   for (int i = 0; i < numConstraints(); ++i) {
     Local& local = locals_[i];
-    const Real* const w = delassus_.data() + i * std::size_t{kSapMaxRows * kSapMaxRows};
+    const Real* const w = delassus_.data() + i * std::size_t{kDelassusStride};
     const Real* const bias = problem.bias.data() + problem.constraints[local.index].firstRow;
     for (int k = 0; k < local.numRows; ++k) bias_[local.row + k] = bias[k];
     // W holds every entry of J squared: it is finite only when they are.
@@ -216,6 +222,42 @@ void SapIterate::delassus(const Local& local, Real* w) const {
   }
   for (int k = 0; k < m; ++k) {
     for (int l = 0; l < k; ++l) w[l * m + k] = w[k * m + l];
+  }
+}
+
+/// The same for the contacts of a run.
+void SapIterate::delassusOfRun(const Local& local, Real* w) const {
+  for (int i = 0; i < local.run; ++i) std::fill_n(w + i * kDelassusStride, 9, Real(0));
+  const auto inverseOf = [&](int clique) { return inverse_factor_.data() + first_entry_[clique]; };
+  six_->addDelassuses(side1(local), inverseOf(local.clique1), w, kDelassusStride);
+  if (local.size2 > 0) {
+    six_->addDelassuses(side2(local), inverseOf(local.clique2), w, kDelassusStride);
+  }
+  for (int i = 0; i < local.run; ++i, w += kDelassusStride) {
+    w[1] = w[3];
+    w[2] = w[6];
+    w[5] = w[7];
+  }
+}
+
+/// Contacts between the same cliques whose Jacobians lie behind each other; none over the end of a
+/// chunk.
+void SapIterate::findRuns() {
+  const auto isAlike = [](const Local& a, const Local& b) {
+    const std::int64_t stride = 3 * (a.size1 + a.size2);
+    return b.shape == Shape::Contact && a.clique1 == b.clique1 && a.clique2 == b.clique2 &&
+           b.jacobian1 - a.jacobian1 == stride && b.jacobian2 - a.jacobian2 == stride;
+  };
+  for (int i = 0; i < numConstraints();) {
+    Local& first = locals_[i];
+    first.run = 0;
+    int end = i + 1;
+    if (first.shape == Shape::Contact && std::max(first.size1, first.size2) <= kMaxSideSize) {
+      const int limit = std::min(numConstraints(), (i / kConstraintGrain + 1) * kConstraintGrain);
+      while (end < limit && isAlike(locals_[end - 1], locals_[end])) locals_[end++].run = 0;
+      first.run = end - i;
+    }
+    i = end;
   }
 }
 
@@ -290,8 +332,8 @@ SapInput SapIterate::chooseGuess(const SapOptions& options) {
     const int n = sizes_[i], first = first_velocity_[i];
     Real* const x = v_.data() + first;
     const Real* const inverse = inverse_factor_.data() + first_entry_[i];
-    multiplyLower(inverse, n, generalized_impulse_.data() + first, scratch_.data() + first);
-    multiplyLowerTransposed(inverse, n, scratch_.data() + first, x);
+    six_->multiplyInverse(inverse, n, generalized_impulse_.data() + first, scratch_.data() + first,
+                          x);
     for (int k = 0; k < n; ++k) x[k] += v_star_[first + k];
   }
   evaluate();
@@ -309,16 +351,19 @@ void SapIterate::evaluate() {
   if (scatters) std::fill_n(generalized_impulse_.data(), num_velocities_, Real(0));
   Real* const scales = parts_.data() + numChunks;
   forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int chunk) {
-    Real cost = 0, scale = 0;
-    for (int i = begin; i < end; ++i) {
+    CostAndScale sum;
+    for (int i = begin; i < end;) {
       const Local& local = locals_[i];
-      const Real own =
-          withShape(local, [&](auto shape) { return evaluateOne<shape>(local, scatters); });
-      cost += own;
-      scale += std::abs(own);
+      if (local.run > 0) {
+        evaluateRun(local, scatters, &sum);
+        i += local.run;
+        continue;
+      }
+      sum.add(withShape(local, [&](auto shape) { return evaluateOne<shape>(local, scatters); }));
+      ++i;
     }
-    parts_[chunk] = cost;
-    scales[chunk] = scale;
+    parts_[chunk] = sum.cost;
+    scales[chunk] = sum.scale;
   });
   cost_ = cost_scale_ = 0;
   for (int chunk = 0; chunk < numChunks; ++chunk) {
@@ -349,6 +394,24 @@ Real SapIterate::evaluateOne(const Local& local, bool scatters) {
   return cost;
 }
 
+/// The same for the contacts of a run.
+void SapIterate::evaluateRun(const Local& local, bool scatters, CostAndScale* sum) {
+  Real* const vc = vc_.data() + local.row;
+  Real* const gamma = gamma_.data() + local.row;
+  runVelocity(local, v_.data(), vc);
+  for (int k = 0; k < 3 * local.run; ++k) vc[k] += bias_[local.row + k];
+  for (int i = 0; i < local.run; ++i) {
+    const Local& own = (&local)[i];
+    sum->add(constraints_.evaluateContact(own.parameters, vc + 3 * i, gamma + 3 * i,
+                                          new_hessian_.data() + own.hessian));
+  }
+  if (!scatters) return;
+  six_->addTransposed(side1(local), gamma, generalized_impulse_.data() + local.velocity1);
+  if (local.size2 > 0) {
+    six_->addTransposed(side2(local), gamma, generalized_impulse_.data() + local.velocity2);
+  }
+}
+
 /// Everything that is summed over cliques.
 void SapIterate::evaluateGradient() {
   const int numChunks = (numCliques() + kCliqueGrain - 1) / kCliqueGrain;
@@ -358,7 +421,7 @@ void SapIterate::evaluateGradient() {
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i], n = sizes_[i];
       for (int k = first; k < first + n; ++k) difference_[k] = v_[k] - v_star_[k];
-      multiplyDense(a_[i], n, n, difference_.data() + first, momentum_.data() + first);
+      six_->multiplySymmetric(a_[i], n, difference_.data() + first, momentum_.data() + first);
       for (int k = first; k < first + n; ++k) {
         const Real j = generalized_impulse_[k];
         gradient_[k] = momentum_[k] - j;
@@ -418,11 +481,56 @@ void SapIterate::assemble(BlockSparse* h) {
       for (int r = 0; r < n; ++r) {
         for (int c = r; c < n; ++c) own[r * std::int64_t{diagonal.stride} + c] = a_[i][r * n + c];
       }
-      for (std::int32_t t = touch_begin_[i]; t < touch_begin_[i + 1]; ++t) {
-        addTouch(*h, i, touches_[t], values);
+      for (std::int32_t t = touch_begin_[i]; t < touch_begin_[i + 1];) {
+        if (locals_[touches_[t].constraint].shape == Shape::Contact) {
+          t = addContactsOfTree(*h, i, t, values);
+        } else {
+          addTouch(*h, i, touches_[t++], values);
+        }
       }
     }
   });
+}
+
+/// The contacts from touch `begin` on that are between the same cliques; returns the next touch.
+std::int32_t SapIterate::addContactsOfTree(const BlockSparse& h, int clique, std::int32_t begin,
+                                           Real* values) const {
+  constexpr int kMaxTerms = 8;
+  ContactTerm terms[kMaxTerms];
+  const Local& first = locals_[touches_[begin].constraint];
+  const std::int32_t side = touches_[begin].side;
+  const int size = side == 0 ? first.size1 : first.size2;
+  const int otherSize = side == 0 ? first.size2 : first.size1;
+  const int maxTerms = size > kMaxStackVelocities ? 1 : kMaxTerms;
+  const int other = side == 0 ? first.clique2 : first.clique1;
+  BlockPlace place;
+  bool isKeeper = false;
+  if (first.edge >= 0) {
+    place = h.edgePlace(first.edge);
+    isKeeper = (clique < other) != place.isTransposed;
+  }
+  int numTerms = 0;
+  std::int32_t t = begin;
+  for (; t < touch_begin_[clique + 1] && numTerms < maxTerms; ++t) {
+    const Local& local = locals_[touches_[t].constraint];
+    if (local.shape != Shape::Contact || touches_[t].side != side || local.edge != first.edge)
+      break;
+    const Real* const g = used_hessian_.data() + local.hessian;
+    if (isZero(g, hessianSize(local.kind, 3))) continue;
+    const Real* const own = side == 0 ? local.jacobian1 : local.jacobian2;
+    const Real* const otherJacobian = side == 0 ? local.jacobian2 : local.jacobian1;
+    terms[numTerms++] = {.hessian = g, .own = own, .other = isKeeper ? otherJacobian : nullptr};
+  }
+  if (numTerms == 0) return t;
+
+  Real stack[3 * kMaxTerms * kMaxStackVelocities];
+  std::vector<Real> heap;  // trees of more velocities are rare
+  if (size > kMaxStackVelocities) heap.resize(std::size_t{3} * size);
+  const BlockPlace diagonal = h.diagonalPlace(clique);
+  six_->addContactsOfTree(terms, numTerms, size, otherSize, heap.empty() ? stack : heap.data(),
+                          values + diagonal.offset, diagonal.stride, values + place.offset,
+                          place.stride);
+  return t;
 }
 
 /// J_own^T G J_own to the diagonal block, and J_own^T G J_other where this clique keeps it.
@@ -462,12 +570,6 @@ void SapIterate::addTouch(const BlockSparse& h, int clique, const Touch& touch,
     heap.resize(static_cast<std::size_t>(m) * size);
     product = heap.data();
   }
-  if (local.shape == Shape::Contact) {
-    const Real* const otherJacobian = isFirst ? local.jacobian2 : local.jacobian1;
-    return six_->addContactOfTree(g, own, size, isKeeper ? otherJacobian : nullptr,
-                                  isFirst ? local.size2 : local.size1, product, target,
-                                  diagonal.stride, values + place.offset, place.stride);
-  }
   multiplyHessian(hessianOf(local.kind), g, m, size, own, product);
   addProductUpper(product, own, m, size, diagonal.stride, target);
   if (!isKeeper) return;
@@ -491,7 +593,7 @@ void SapIterate::multiply(const Real* x, Real* y) {
   forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i];
-      multiplyDense(a_[i], sizes_[i], sizes_[i], x + first, y + first);
+      six_->multiplySymmetric(a_[i], sizes_[i], x + first, y + first);
       gatherTransposed(i, row_scratch_.data(), y);
     }
   });
@@ -526,7 +628,7 @@ void SapIterate::factorDiagonal() {
       }
       // Positive definite as A is; where rounding says otherwise A alone will do.
       Real* const inverse = inverse_diagonal_factor_.data() + first_entry_[i];
-      if (!invertFactor(block, n, factor_scratch_.data() + first_entry_[i], inverse)) {
+      if (!six_->invertFactor(block, n, factor_scratch_.data() + first_entry_[i], inverse)) {
         std::copy_n(inverse_factor_.data() + first_entry_[i], n * n, inverse);
       }
     }
@@ -553,14 +655,21 @@ Real SapIterate::dot(const Real* x, const Real* y) const {
 Real SapIterate::setDirection() {
   forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
     for (int i = begin; i < end; ++i) {
-      rowVelocity(locals_[i], direction_.data(), direction_vc_.data() + locals_[i].row);
+      const Local& local = locals_[i];
+      Real* const rows = direction_vc_.data() + local.row;
+      if (local.run > 0) {
+        runVelocity(local, direction_.data(), rows);
+        i += local.run - 1;
+      } else {
+        rowVelocity(local, direction_.data(), rows);
+      }
     }
   });
   forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i];
-      multiplyDense(a_[i], sizes_[i], sizes_[i], direction_.data() + first,
-                    direction_momentum_.data() + first);
+      six_->multiplySymmetric(a_[i], sizes_[i], direction_.data() + first,
+                              direction_momentum_.data() + first);
     }
   });
   line_slope_ = dot(direction_momentum_.data(), difference_.data());

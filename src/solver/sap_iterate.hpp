@@ -122,6 +122,7 @@ class SapIterate {
     std::int32_t clique1 = 0, clique2 = 0;
     std::int32_t edge = -1;
     std::int32_t index = 0;  // in the problem
+    std::int32_t run = 0;    // contacts from here on whose sides are ContactSides; 0: see above
     SapKind kind = SapKind::Contact;
     std::uint8_t numRows = 0;
     Shape shape = Shape::General;
@@ -167,13 +168,17 @@ class SapIterate {
 
   SapInput bindCliques(std::span<const std::int32_t> cliques);
   SapInput bindConstraints(const SapOptions& options, std::span<const std::int32_t> constraints);
+  void findRuns();
   void findEdges();
   void listTouches();
   SapInput chooseGuess(const SapOptions& options);
   void delassus(const Local& local, Real* w) const;
+  void delassusOfRun(const Local& local, Real* w) const;
   void evaluateGradient();
   void boundRounding();
   void gatherImpulses();
+  std::int32_t addContactsOfTree(const BlockSparse& h, int clique, std::int32_t begin,
+                                 Real* values) const;
   void addTouch(const BlockSparse& h, int clique, const Touch& touch, Real* values) const;
 
   /// J x of one constraint.
@@ -197,6 +202,27 @@ class SapIterate {
       solver::addTransposed(local.jacobian2, sizes.numRows, sizes.size2, x, y + local.velocity2);
     }
   }
+  static ContactSide side1(const Local& local) {
+    return {local.jacobian1, 3 * (local.size1 + local.size2), local.run, local.size1};
+  }
+  static ContactSide side2(const Local& local) {
+    return {local.jacobian2, 3 * (local.size1 + local.size2), local.run, local.size2};
+  }
+  /// J x of all contacts of a run.
+  void runVelocity(const Local& local, const Real* x, Real* y) const {
+    six_->multiplyContacts(side1(local), x + local.velocity1, y);
+    if (local.size2 > 0) six_->addContacts(side2(local), x + local.velocity2, y);
+  }
+  struct CostAndScale {
+    Real cost = 0, scale = 0;
+    void add(Real own) {
+      cost += own;
+      scale += std::abs(own);
+    }
+  };
+  void evaluateRun(const Local& local, bool scatters, CostAndScale* sum);
+  void boundRoundingOfRun(const Local& local);
+  void boundImpulse(const Local& local, int numRows, const Real* size, Real* impulse) const;
   template <Shape kShape>
   Real evaluateOne(const Local& local, bool scatters);
   template <Shape kShape>
@@ -210,6 +236,12 @@ class SapIterate {
     for (std::int32_t t = touch_begin_[clique]; t < touch_begin_[clique + 1]; ++t) {
       const Local& local = locals_[touches_[t].constraint];
       const bool isFirst = touches_[t].side == 0;
+      if (local.run > 0) {
+        six_->addTransposed(isFirst ? side1(local) : side2(local), x + local.row,
+                            y + (isFirst ? local.velocity1 : local.velocity2));
+        t += local.run - 1;
+        continue;
+      }
       solver::addTransposed(isFirst ? local.jacobian1 : local.jacobian2, local.numRows,
                             isFirst ? local.size1 : local.size2, x + local.row,
                             y + (isFirst ? local.velocity1 : local.velocity2));

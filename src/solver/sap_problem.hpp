@@ -6,15 +6,19 @@
 //   v = argmin  1/2 (v - v*)^T A (v - v*) + sum_c l_c(v_c),    v_c = J_c v + b_c,
 //   gamma_c = -dl_c/dv_c,   so that at the solution   A (v - v*) = J^T gamma
 //
-// A is block diagonal: one dense symmetric positive definite block for each clique. Data only:
-// filled by the caller, read and written by SapSolver. The arrays keep their memory from step to
-// step.
+// A is block diagonal: one symmetric positive definite block for each clique, dense (a tree, a free
+// body) or sparse (a soft body, three velocities for each vertex). A sparse clique gives A v*
+// instead of v*. Data only: filled by the caller, read and written by SapSolver. The arrays keep
+// their memory from step to step.
 //
 //   problem.clear(dt);
 //   const int tree = problem.addClique(9);  // then write matrix(tree), freeVelocity(tree) and
 //   const int box = problem.addClique(6);   // the guess velocity(tree); all are zero before
 //   const int c = problem.addContact(box, tree, {.friction = 0.8, .gap = -1e-4});
 //   // write jacobian1(c): 3 x 6, jacobian2(c): 3 x 9, rows t1, t2, n
+//   const int ball = problem.addSparseClique(&a, b, mass);  // then write velocity(ball)
+//   const int d = problem.addContact(ball, tree, {.friction = 0.8, .gap = -1e-4}, vertices);
+//   // write jacobian1(d): 3 x 3 vertices.size(), columns in the order of `vertices`
 //   SapReport report = solver.solve(options, &problem, pool);
 //   // read velocity(box), impulseOf(c)
 //
@@ -23,15 +27,20 @@
 
 #include <tangere/types.hpp>
 
+#include "math/block_csr.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace tangere::solver {
 
 /// A constraint has at most this many rows.
 inline constexpr int kSapMaxRows = 6;
+/// One side of a constraint acts on at most this many vertices of a sparse clique.
+inline constexpr int kSapMaxNodes = 8;
 
 enum class SapKind : std::uint8_t {
   Contact,       ///< rows t1, t2, n: linear compliance and dissipation, friction cone
@@ -108,6 +117,19 @@ class SapUserConstraint {
   virtual Real evaluate(int numRows, const Real* vc, Real* gamma, Real* hessian) const = 0;
 };
 
+/// A soft body. What the pointers lead to belongs to the caller and stays as it is until the solve
+/// ends.
+struct SapSparseClique {
+  const math::BlockCsr* a = nullptr;  ///< symmetric positive definite, numRows vertices
+  const Real* momentum = nullptr;     ///< A v*, 3 numRows [kg m/s]
+  /// Of each vertex, above zero; A - diag(mass) is positive semidefinite, on which the certificate
+  /// rests [kg].
+  const Real* mass = nullptr;
+  /// Of each vertex, any frame; for the rigid motions of the two-level preconditioner, which is not
+  /// chosen without [m].
+  const Vec3* positions = nullptr;
+};
+
 /// One constraint; its parameters lie in the array of its kind.
 struct SapConstraint {
   SapKind kind = SapKind::Contact;
@@ -117,8 +139,12 @@ struct SapConstraint {
   std::int32_t dof1 = -1;       ///< >= 0: the one row is one Real, the entry of J for this velocity
   std::int32_t parameters = 0;  ///< index in contacts, huntCrossleys, compliances, ...
   std::int32_t firstRow = 0;    ///< in rowTarget, bias, impulse, rowVelocity
-  std::int64_t jacobian1 = 0;   ///< in jacobian: numRows x numVelocities(clique1), row major
+  /// In jacobian: numRows x numVelocities(clique1), row major; of a sparse clique numRows x
+  /// 3 numNodes1.
+  std::int64_t jacobian1 = 0;
   std::int64_t jacobian2 = 0;
+  std::int32_t firstNode1 = 0, firstNode2 = 0;  ///< in nodes
+  std::uint8_t numNodes1 = 0, numNodes2 = 0;    ///< 0: the clique is dense
 };
 
 struct SapProblem {
@@ -130,10 +156,13 @@ struct SapProblem {
   std::vector<Real> a;                         ///< blocks, row major, both triangles
   std::vector<Real> vStar;                     ///< free-motion velocity
   std::vector<Real> v;                         ///< in: guess; out: solution
+  std::vector<SapSparseClique> sparseCliques;  ///< ascending by clique; vStar of these is not used
+  std::vector<std::int32_t> sparseOf;          ///< by clique: index in sparseCliques, -1: dense
 
   // Constraints.
   std::vector<SapConstraint> constraints;
   std::vector<Real> jacobian;
+  std::vector<std::int32_t> nodes;  ///< vertices that constraints on sparse cliques act on
   std::vector<SapContact> contacts;
   std::vector<SapHuntCrossley> huntCrossleys;
   std::vector<SapCompliance> compliances;
@@ -166,11 +195,14 @@ struct SapProblem {
     a.clear();
     vStar.clear();
     v.clear();
+    sparseCliques.clear();
+    sparseOf.clear();
     clearConstraints();
   }
   void clearConstraints() {
     constraints.clear();
     jacobian.clear();
+    nodes.clear();
     contacts.clear();
     huntCrossleys.clear();
     compliances.clear();
@@ -190,10 +222,28 @@ struct SapProblem {
     a.resize(static_cast<std::size_t>(firstEntry.back()));
     vStar.resize(static_cast<std::size_t>(firstVelocity.back()));
     v.resize(static_cast<std::size_t>(firstVelocity.back()));
+    sparseOf.push_back(-1);
     return numCliques() - 1;
   }
+  /// A SapSparseClique: three velocities for each row of `a`. The caller writes the guess
+  /// velocity(c).
+  int addSparseClique(const math::BlockCsr* matrix_, const Real* momentum, const Real* mass,
+                      const Vec3* positions = nullptr) {
+    firstVelocity.push_back(firstVelocity.back() + 3 * matrix_->numRows());
+    firstEntry.push_back(firstEntry.back());
+    vStar.resize(static_cast<std::size_t>(firstVelocity.back()));
+    v.resize(static_cast<std::size_t>(firstVelocity.back()));
+    sparseOf.push_back(static_cast<std::int32_t>(sparseCliques.size()));
+    sparseCliques.push_back(
+        {.a = matrix_, .momentum = momentum, .mass = mass, .positions = positions});
+    return numCliques() - 1;
+  }
+  [[nodiscard]] bool isSparse(int clique) const { return sparseOf[clique] >= 0; }
+  [[nodiscard]] const SapSparseClique& sparseClique(int clique) const {
+    return sparseCliques[sparseOf[clique]];
+  }
 
-  /// A: numVelocities x numVelocities, row major, symmetric positive definite.
+  /// A of a dense clique: numVelocities x numVelocities, row major, symmetric positive definite.
   [[nodiscard]] Real* matrix(int clique) { return a.data() + firstEntry[clique]; }
   [[nodiscard]] const Real* matrix(int clique) const { return a.data() + firstEntry[clique]; }
   [[nodiscard]] Real* freeVelocity(int clique) { return vStar.data() + firstVelocity[clique]; }
@@ -202,35 +252,67 @@ struct SapProblem {
 
   // Each returns the index of the constraint; Jacobian, bias and targets are zero until written.
   // clique2 = -1: on clique1 alone. Both sides on one clique: write their sum to jacobian1.
-  int addContact(int clique1, int clique2, const SapContact& contact) {
+  // nodes1, nodes2: the vertices of a sparse clique that the side acts on, each once, at most
+  // kSapMaxNodes; empty where the clique is dense.
+  using Nodes = std::span<const std::int32_t>;
+  int addContact(int clique1, int clique2, const SapContact& contact, Nodes nodes1 = {},
+                 Nodes nodes2 = {}) {
     contacts.push_back(contact);
-    return add(SapKind::Contact, 3, clique1, clique2, -1, contacts.size());
+    return add(SapKind::Contact, 3, clique1, clique2, -1, contacts.size(), nodes1, nodes2);
   }
-  int addHuntCrossley(int clique1, int clique2, const SapHuntCrossley& contact) {
+  /// `count` contacts of dense cliques, all alike until their parameters are changed in `contacts`,
+  /// where they are the last ones; returns the first.
+  int addContacts(int count, int clique1, int clique2, const SapContact& contact) {
+    const std::size_t firstParameter = contacts.size();
+    contacts.resize(firstParameter + static_cast<std::size_t>(count), contact);
+    const int first =
+        add(SapKind::Contact, 3 * count, clique1, clique2, -1, firstParameter + 1, {}, {});
+    SapConstraint constraint = constraints.back();
+    constraint.numRows = 3;
+    constraints.pop_back();
+    const int columns = numVelocities(clique1) + (clique2 >= 0 ? numVelocities(clique2) : 0);
+    constraint.jacobian2 = constraint.jacobian1 + 3 * numVelocities(clique1);
+    for (int i = 0; i < count; ++i) {
+      constraints.push_back(constraint);
+      ++constraint.parameters;
+      constraint.firstRow += 3;
+      constraint.jacobian1 += 3 * columns;
+      constraint.jacobian2 += 3 * columns;
+    }
+    return first;
+  }
+  int addHuntCrossley(int clique1, int clique2, const SapHuntCrossley& contact, Nodes nodes1 = {},
+                      Nodes nodes2 = {}) {
     huntCrossleys.push_back(contact);
-    return add(SapKind::HuntCrossley, 3, clique1, clique2, -1, huntCrossleys.size());
+    return add(SapKind::HuntCrossley, 3, clique1, clique2, -1, huntCrossleys.size(), nodes1,
+               nodes2);
   }
   /// Write target(c): g at the start of the step.
-  int addBilateral(int numRows_, int clique1, int clique2, const SapCompliance& compliance) {
+  int addBilateral(int numRows_, int clique1, int clique2, const SapCompliance& compliance,
+                   Nodes nodes1 = {}, Nodes nodes2 = {}) {
     compliances.push_back(compliance);
-    return add(SapKind::Bilateral, numRows_, clique1, clique2, -1, compliances.size());
+    return add(SapKind::Bilateral, numRows_, clique1, clique2, -1, compliances.size(), nodes1,
+               nodes2);
   }
   /// Write target(c): g at the start of the step; J makes v_c = g'.
-  int addLimit(int numRows_, int clique1, int clique2, const SapCompliance& compliance) {
+  int addLimit(int numRows_, int clique1, int clique2, const SapCompliance& compliance,
+               Nodes nodes1 = {}, Nodes nodes2 = {}) {
     compliances.push_back(compliance);
-    return add(SapKind::Limit, numRows_, clique1, clique2, -1, compliances.size());
+    return add(SapKind::Limit, numRows_, clique1, clique2, -1, compliances.size(), nodes1, nodes2);
   }
-  int addDrive(int clique1, int clique2, const SapDrive& drive) {
+  int addDrive(int clique1, int clique2, const SapDrive& drive, Nodes nodes1 = {},
+               Nodes nodes2 = {}) {
     drives.push_back(drive);
-    return add(SapKind::Drive, 1, clique1, clique2, -1, drives.size());
+    return add(SapKind::Drive, 1, clique1, clique2, -1, drives.size(), nodes1, nodes2);
   }
   /// Write target(c): f, the greatest friction force, row by row.
-  int addFriction(int numRows_, int clique1, int clique2) {
-    return add(SapKind::Friction, numRows_, clique1, clique2, -1, 1);
+  int addFriction(int numRows_, int clique1, int clique2, Nodes nodes1 = {}, Nodes nodes2 = {}) {
+    return add(SapKind::Friction, numRows_, clique1, clique2, -1, 1, nodes1, nodes2);
   }
-  int addUser(int numRows_, int clique1, int clique2, SapUserConstraint* constraint) {
+  int addUser(int numRows_, int clique1, int clique2, SapUserConstraint* constraint,
+              Nodes nodes1 = {}, Nodes nodes2 = {}) {
     users.push_back(constraint);
-    return add(SapKind::User, numRows_, clique1, clique2, -1, users.size());
+    return add(SapKind::User, numRows_, clique1, clique2, -1, users.size(), nodes1, nodes2);
   }
 
   // The same on one velocity: v_c = coefficient * v[dof of clique] + bias. Far cheaper than a row.
@@ -261,8 +343,8 @@ struct SapProblem {
   }
 
  private:
-  int add(SapKind kind, int numRows_, int clique1, int clique2, int dof,
-          std::size_t numParameters) {
+  int add(SapKind kind, int numRows_, int clique1, int clique2, int dof, std::size_t numParameters,
+          Nodes nodes1 = {}, Nodes nodes2 = {}) {
     SapConstraint constraint{.kind = kind,
                              .numRows = static_cast<std::uint8_t>(numRows_),
                              .clique1 = clique1,
@@ -270,17 +352,28 @@ struct SapProblem {
                              .dof1 = dof,
                              .parameters = static_cast<std::int32_t>(numParameters) - 1,
                              .firstRow = numRows()};
-    const auto isClique = [&](int clique) { return clique >= 0 && clique < numCliques(); };
+    // A side with too many vertices, or none on a sparse clique, is refused by the solver.
+    const auto numColumns = [&](int clique, Nodes sideNodes) -> std::size_t {
+      if (!sideNodes.empty()) return 3 * sideNodes.size();
+      const bool isDense = clique >= 0 && clique < numCliques() && !isSparse(clique);
+      return isDense ? static_cast<std::size_t>(numVelocities(clique)) : 0;
+    };
     std::size_t end = jacobian.size();
     constraint.jacobian1 = static_cast<std::int64_t>(end);
     if (dof >= 0) {
       end += 1;
-    } else if (isClique(clique1)) {
-      end += static_cast<std::size_t>(numRows_) * numVelocities(clique1);
+    } else {
+      end += static_cast<std::size_t>(numRows_) * numColumns(clique1, nodes1);
     }
     constraint.jacobian2 = static_cast<std::int64_t>(end);
-    if (isClique(clique2)) end += static_cast<std::size_t>(numRows_) * numVelocities(clique2);
+    end += static_cast<std::size_t>(numRows_) * numColumns(clique2, nodes2);
     jacobian.resize(end);
+    constraint.firstNode1 = static_cast<std::int32_t>(nodes.size());
+    constraint.numNodes1 = countNodes(nodes1);
+    nodes.insert(nodes.end(), nodes1.begin(), nodes1.end());
+    constraint.firstNode2 = static_cast<std::int32_t>(nodes.size());
+    constraint.numNodes2 = countNodes(nodes2);
+    nodes.insert(nodes.end(), nodes2.begin(), nodes2.end());
     const std::size_t rows = bias.size() + static_cast<std::size_t>(numRows_);
     rowTarget.resize(rows);
     bias.resize(rows);
@@ -289,6 +382,11 @@ struct SapProblem {
     rowVelocity.resize(rows);
     constraints.push_back(constraint);
     return numConstraints() - 1;
+  }
+  /// More than are allowed stay more than are allowed.
+  static std::uint8_t countNodes(Nodes sideNodes) {
+    const std::size_t count = sideNodes.size();
+    return static_cast<std::uint8_t>(count <= kSapMaxNodes ? count : kSapMaxNodes + 1);
   }
   int addOne(SapKind kind, int clique, int dof, Real coefficient, Real target_,
              std::size_t numParameters) {

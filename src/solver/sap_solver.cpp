@@ -6,11 +6,13 @@
 #include "solver/pcg.hpp"
 #include "solver/sap_islands.hpp"
 #include "solver/sap_iterate.hpp"
+#include "solver/sap_sparse_iterate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace tangere::solver {
@@ -18,6 +20,8 @@ namespace {
 
 /// Islands of at least so many constraints use all threads, one island after the other.
 constexpr std::size_t kLargeIsland = 384;
+/// So do islands of at least so many vertices of soft bodies.
+constexpr int kLargeSoft = 512;
 /// Islands of at least so many cliques keep an order of elimination of their own.
 constexpr std::size_t kKeptCliques = 8;
 /// Beyond so many cliques the table of the ordering is too large for Cholesky.
@@ -26,14 +30,16 @@ constexpr int kMaxCholeskyCliques = 16384;
 /// What one worker needs to solve an island.
 struct Worker {
   SapIterate iterate;
+  SapSparseIterate sparseIterate;
   BlockSparse factor;
   PcgScratch pcg;
 };
 
-/// Newton's method on one island.
+/// Newton's method on one island; `Iterate` is SapIterate or SapSparseIterate.
+template <class Iterate>
 class IslandSolve {
  public:
-  IslandSolve(const SapOptions& options, SapIterate* iterate, BlockSparse* factor, PcgScratch* pcg,
+  IslandSolve(const SapOptions& options, Iterate* iterate, BlockSparse* factor, PcgScratch* pcg,
               core::ThreadPool* pool, SapIslandReport* report)
       : options_(options),
         iterate_(*iterate),
@@ -45,7 +51,7 @@ class IslandSolve {
   void run() {
     if (!start()) return;
     while (!isFinished()) {
-      findDirection();
+      if (!findDirection()) return;
       if (!searchAndMove()) break;
     }
     certify();
@@ -74,7 +80,14 @@ class IslandSolve {
            std::isfinite(iterate_.momentumNorm());
   }
 
+  static constexpr bool kIsSparse = std::is_same_v<Iterate, SapSparseIterate>;
+
   bool chooseCholesky() {
+    if constexpr (!kIsSparse) return chooseBlockCholesky();
+    return false;
+  }
+
+  bool chooseBlockCholesky() {
     const bool fits = iterate_.numCliques() <= kMaxCholeskyCliques;
     if (options_.linearSolver == SapLinearSolver::ConjugateGradients || !fits) return false;
     factor_.setPattern(iterate_.sizes(), iterate_.edges());
@@ -100,29 +113,49 @@ class IslandSolve {
     return false;
   }
 
-  /// H d = -grad.
-  void findDirection() {
-    const int size = iterate_.numVelocities();
-    Real* const d = iterate_.direction();
-    const Real* const gradient = iterate_.gradient();
+  /// H d = -grad; false when H is found not to be positive definite.
+  bool findDirection() {
     const bool hasNewHessian = iterate_.hasNewHessian();
     if (hasNewHessian) {
       iterate_.useHessian(report_.iterations >= kManyIterations && num_short_ >= kManyShort);
     }
-    if (uses_cholesky_) {
-      if (hasNewHessian) {
-        iterate_.assemble(&factor_);
-        factor_.factor(pool_);
-        ++report_.factorizations;
+    if (hasNewHessian) ++report_.factorizations;
+    if constexpr (kIsSparse) {
+      if (hasNewHessian && !iterate_.factorDiagonal()) return refuse();
+      return solveByPcg() || refuse();
+    } else {
+      if (uses_cholesky_) {
+        solveByCholesky(hasNewHessian);
+        return true;
       }
-      for (int i = 0; i < size; ++i) d[i] = -gradient[i];
-      factor_.solve(d);
-      return;
+      if (hasNewHessian) iterate_.factorDiagonal();
+      solveByPcg();
+      return true;
     }
+  }
+
+  bool refuse() {
+    report_.status = SapStatus::NotPositive;
+    return false;
+  }
+
+  void solveByCholesky(bool hasNewHessian) {
+    const int size = iterate_.numVelocities();
+    Real* const d = iterate_.direction();
+    const Real* const gradient = iterate_.gradient();
     if (hasNewHessian) {
-      iterate_.factorDiagonal();
-      ++report_.factorizations;
+      iterate_.assemble(&factor_);
+      factor_.factor(pool_);
     }
+    for (int i = 0; i < size; ++i) d[i] = -gradient[i];
+    factor_.solve(d);
+  }
+
+  /// False when not even the first step was possible.
+  bool solveByPcg() {
+    const int size = iterate_.numVelocities();
+    Real* const d = iterate_.direction();
+    const Real* const gradient = iterate_.gradient();
     // Early directions need no digits that the next change of regions would throw away; the last
     // one needs those of the goal.
     const Real progress = std::sqrt(iterate_.gradientNorm() /
@@ -136,6 +169,8 @@ class IslandSolve {
     for (int i = 0; i < size; ++i) pcg_.b[i] = -gradient[i];
     const PcgReport pcg = solvePcg(options, &iterate_, size, pcg_.b.data(), d, &pcg_);
     report_.pcgIterations += pcg.iterations;
+    report_.mostPcgIterations = std::max(report_.mostPcgIterations, pcg.iterations);
+    return pcg.iterations > 0 || pcg.converged;
   }
 
   /// False when no step leads further down at the precision of the machine.
@@ -199,7 +234,7 @@ class IslandSolve {
   static constexpr int kManyIterations = 40;
 
   const SapOptions& options_;
-  SapIterate& iterate_;
+  Iterate& iterate_;
   BlockSparse& factor_;
   PcgScratch& pcg_;
   core::ThreadPool* pool_;
@@ -219,6 +254,7 @@ struct SapSolver::Data {
 
   void solveIsland(const SapOptions& options, SapProblem* problem, int island, int worker,
                    core::ThreadPool* pool);
+  BlockSparse* factorOf(const SapIsland& island, Worker* worker);
 };
 
 SapSolver::SapSolver() : data_(std::make_unique<Data>()) {}
@@ -232,12 +268,13 @@ namespace {
 
 Real finiteOrZero(Real x) { return std::isfinite(x) ? x : 0; }
 
-/// v = v* and no impulse: what a step does when nothing better can be said.
+/// v = v* (of a sparse clique, that has none, the guess) and no impulse: what a step does when
+/// nothing better can be said.
 void leaveFree(SapProblem* problem, std::span<const std::int32_t> cliques,
                std::span<const std::int32_t> constraints) {
   for (const std::int32_t clique : cliques) {
     for (int k = problem->firstVelocity[clique]; k < problem->firstVelocity[clique + 1]; ++k) {
-      problem->v[k] = finiteOrZero(problem->vStar[k]);
+      problem->v[k] = finiteOrZero(problem->isSparse(clique) ? problem->v[k] : problem->vStar[k]);
       problem->generalizedImpulse[k] = 0;
     }
   }
@@ -249,20 +286,62 @@ void leaveFree(SapProblem* problem, std::span<const std::int32_t> cliques,
   }
 }
 
+int numSoftVertices(const SapProblem& problem, const SapIsland& island) {
+  if (problem.sparseCliques.empty()) return 0;
+  int count = 0;
+  for (const std::int32_t clique : island.cliques) {
+    if (problem.isSparse(clique)) count += problem.numVelocities(clique) / 3;
+  }
+  return count;
+}
+
+bool hasSparseClique(const SapProblem& problem, const SapIsland& island) {
+  return !problem.sparseCliques.empty() &&
+         std::any_of(island.cliques.begin(), island.cliques.end(),
+                     [&](std::int32_t clique) { return problem.isSparse(clique); });
+}
+
+/// Takes the island in, solves it and writes the solution; false when there is none.
+template <class Iterate>
+bool solveWith(const SapOptions& options, const SapIsland& island, Iterate* iterate,
+               BlockSparse* factor, PcgScratch* pcg, core::ThreadPool* pool, SapProblem* problem,
+               SapIslandReport* report) {
+  const SapInput input = iterate->bind(options, *problem, island.cliques, island.constraints, pool);
+  if (input == SapInput::Good) {
+    IslandSolve<Iterate>(options, iterate, factor, pcg, pool, report).run();
+  } else {
+    report->status = input == SapInput::NotPositive ? SapStatus::NotPositive : SapStatus::NotFinite;
+    report->worstConstraint = iterate->badConstraint();
+  }
+  if (report->status == SapStatus::NotPositive || report->status == SapStatus::NotFinite) {
+    return false;
+  }
+  iterate->write(problem);
+  return true;
+}
+
 SapReport summarize(std::span<const SapIslandReport> islands) {
   SapReport total;
   total.numIslands = static_cast<std::int32_t>(islands.size());
   Real squares = 0;
+  std::int32_t mostVertices = 0;
   for (const SapIslandReport& island : islands) {
+    if (island.numSoftVertices > mostVertices) {
+      mostVertices = island.numSoftVertices;
+      total.softPreconditioner = island.softPreconditioner;
+    }
     if (island.status > total.status) {
       total.status = island.status;
       total.worstConstraint = island.worstConstraint;
-      total.worstClique = isSolved(island.status) ? -1 : island.firstClique;
+      total.worstClique = isSolved(island.status)   ? -1
+                          : island.worstClique >= 0 ? island.worstClique
+                                                    : island.firstClique;
     }
     total.iterations = std::max(total.iterations, island.iterations);
     total.evaluations += island.evaluations;
     total.factorizations += island.factorizations;
     total.pcgIterations += island.pcgIterations;
+    total.mostPcgIterations = std::max(total.mostPcgIterations, island.mostPcgIterations);
     total.residual = std::max(total.residual, island.residual);
     total.cost += island.cost;
     squares += island.errorBound * island.errorBound;
@@ -281,8 +360,8 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
   const bool isTimeGood = problem->dt > 0 && std::isfinite(problem->dt);
   const std::int32_t bad = data.islands.build(*problem);
   if (!isTimeGood || bad >= 0) {
-    for (int k = 0; k < problem->numVelocities(); ++k) {
-      problem->v[k] = finiteOrZero(problem->vStar[k]);
+    for (std::int32_t clique = 0; clique < problem->numCliques(); ++clique) {
+      leaveFree(problem, {&clique, 1}, {});
     }
     std::fill(problem->impulse.begin(), problem->impulse.end(), Real(0));
     std::fill(problem->rowVelocity.begin(), problem->rowVelocity.end(), Real(0));
@@ -307,7 +386,8 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
   }
 
   const auto isLarge = [&](const SapIsland& island) {
-    return numWorkers > 1 && island.constraints.size() >= kLargeIsland;
+    return numWorkers > 1 && (island.constraints.size() >= kLargeIsland ||
+                              numSoftVertices(*problem, island) >= kLargeSoft);
   };
   for (std::size_t i = 0; i < islands.size(); ++i) {
     if (!isLarge(islands[i])) continue;
@@ -334,25 +414,30 @@ void SapSolver::Data::solveIsland(const SapOptions& options, SapProblem* problem
   report.numCliques = static_cast<std::int32_t>(own.cliques.size());
   report.numConstraints = static_cast<std::int32_t>(own.constraints.size());
 
-  BlockSparse* factor = &worker.factor;
-  if (own.cliques.size() >= kKeptCliques) {
-    std::unique_ptr<BlockSparse>& mine = kept[own.cliques.front()];
-    if (mine == nullptr) mine = std::make_unique<BlockSparse>();
-    factor = mine.get();
-  }
-  const SapInput input = worker.iterate.bind(options, *problem, own.cliques, own.constraints, pool);
-  if (input == SapInput::Good) {
-    IslandSolve(options, &worker.iterate, factor, &worker.pcg, pool, &report).run();
+  report.numSoftVertices = numSoftVertices(*problem, own);
+  bool isWritten = false;
+  if (hasSparseClique(*problem, own)) {
+    SapSparseIterate& iterate = worker.sparseIterate;
+    isWritten =
+        solveWith(options, own, &iterate, &worker.factor, &worker.pcg, pool, problem, &report);
+    report.cost += iterate.costOffset();
+    report.softPreconditioner = iterate.preconditioner();
+    report.worstClique = iterate.badClique();
   } else {
-    report.status = input == SapInput::NotPositive ? SapStatus::NotPositive : SapStatus::NotFinite;
-    report.worstConstraint = worker.iterate.badConstraint();
+    isWritten = solveWith(options, own, &worker.iterate, factorOf(own, &worker), &worker.pcg, pool,
+                          problem, &report);
   }
-  if (report.status == SapStatus::NotPositive || report.status == SapStatus::NotFinite) {
+  if (!isWritten) {
     report.errorBound = std::numeric_limits<Real>::infinity();
     leaveFree(problem, own.cliques, own.constraints);
-  } else {
-    worker.iterate.write(problem);
   }
+}
+
+BlockSparse* SapSolver::Data::factorOf(const SapIsland& island, Worker* worker) {
+  if (island.cliques.size() < kKeptCliques) return &worker->factor;
+  std::unique_ptr<BlockSparse>& mine = kept[island.cliques.front()];
+  if (mine == nullptr) mine = std::make_unique<BlockSparse>();
+  return mine.get();
 }
 
 }  // namespace tangere::solver

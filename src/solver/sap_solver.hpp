@@ -41,6 +41,11 @@ struct SapIslandReport {
   int evaluations = 0;                ///< of the line search
   int factorizations = 0;
   int pcgIterations = 0;
+  int mostPcgIterations = 0;         ///< for one Newton step
+  std::int32_t worstClique = -1;     ///< whose input is not finite or not positive; -1: not known
+  std::int32_t numSoftVertices = 0;  ///< of all sparse cliques
+  /// What was used; Auto: there are no sparse cliques.
+  SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;
   /// |D grad| / max(|D A v|, |D J^T gamma|), D = diag(A)^-1/2: what the tolerance bounds.
   Real residual = 0;
   Real cost = 0;  ///< l(v)
@@ -54,9 +59,14 @@ struct SapReport {
   SapStatus status = SapStatus::Converged;
   std::int32_t numIslands = 0;
   std::int32_t worstConstraint = -1;
-  std::int32_t worstClique = -1;  ///< lowest of the island of `status`, -1 when all are solved
-  int iterations = 0;             ///< of the island that took most
+  /// Of the island of `status`: the one whose input is bad, else the lowest; -1 when all are
+  /// solved.
+  std::int32_t worstClique = -1;
+  int iterations = 0;  ///< of the island that took most
   int evaluations = 0, factorizations = 0, pcgIterations = 0;
+  int mostPcgIterations = 0;  ///< for one Newton step
+  /// Of the island with most vertices of sparse cliques; Auto: there is none.
+  SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;
   Real residual = 0;
   Real cost = 0;
   Real errorBound = 0;  ///< of the whole v: root of the sum of squares

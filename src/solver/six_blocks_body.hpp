@@ -206,17 +206,158 @@ TANGERE_INLINE void addRow(double p0, double p1, double p2, const double* j, int
   }
 }
 
-void addContactOfTree(const double* g, const double* own, int n, const double* other, int otherSize,
-                      double* scratch, double* diagonal, std::int64_t diagonalStride, double* block,
-                      std::int64_t blockStride) {
-  for (int c = 0; c < 3 * n; ++c) scratch[c] = 0;
-  addRow(g[0], g[1], g[3], own, n, 0, scratch);
-  addRow(g[1], g[2], g[4], own, n, 0, scratch + n);
-  addRow(g[3], g[4], g[5], own, n, 0, scratch + 2 * n);
+#include "solver/tree_blocks_body.hpp"
+
+void addContactsOfTree(const ContactTerm* terms, int numTerms, int n, int otherSize,
+                       double* scratch, double* diagonal, std::int64_t diagonalStride,
+                       double* block, std::int64_t blockStride) {
+  const bool hasOther = terms[0].other != nullptr;
+  if (n <= kMaxFixedSize && (!hasOther || otherSize <= kMaxFixedSize)) {
+    withSize(n, [&](auto size) {
+      multiplyByHessian<size.value>(terms, numTerms, scratch);
+      addSquares<size.value>(terms, numTerms, scratch, diagonal, diagonalStride);
+    });
+    if (!hasOther) return;
+    withSize(otherSize, [&](auto size) {
+      addProducts<size.value, true>(terms, numTerms, scratch, n, n, size.value, 0, block,
+                                    blockStride);
+    });
+    return;
+  }
+  for (int t = 0; t < numTerms; ++t) {
+    const double* const g = terms[t].hessian;
+    const double* const own = terms[t].own;
+    for (int c = 0; c < 3 * n; ++c) scratch[c] = 0;
+    addRow(g[0], g[1], g[3], own, n, 0, scratch);
+    addRow(g[1], g[2], g[4], own, n, 0, scratch + n);
+    addRow(g[3], g[4], g[5], own, n, 0, scratch + 2 * n);
+    for (int r = 0; r < n; ++r) {
+      const double p0 = scratch[r], p1 = scratch[n + r], p2 = scratch[2 * n + r];
+      addRow(p0, p1, p2, own, n, r, diagonal + r * diagonalStride);
+      if (hasOther) addRow(p0, p1, p2, terms[t].other, otherSize, 0, block + r * blockStride);
+    }
+  }
+}
+
+int factorPanelOfTree(double* panel, int size, std::int64_t width, double smallest,
+                      const double* original, double* inverse) {
+  int numRaised = 0;
+  if (width <= kMaxFixedSize) {
+    withSize(static_cast<int>(width), [&](auto columns) {
+      numRaised = factorPanelOfWidth<columns.value>(panel, size, smallest, original, inverse);
+    });
+    return numRaised;
+  }
+  for (int k = 0; k < size; ++k) {
+    double* __restrict__ const row = panel + k * width;
+    double pivot = row[k];
+    if (!(pivot > smallest * original[k])) {
+      pivot = original[k] > 0 ? smallest * original[k] : 1;
+      ++numRaised;
+    }
+    const double diagonal = root(pivot);
+    const double scale = 1 / diagonal;
+    inverse[k] = scale;
+    row[k] = diagonal;
+    for (std::int64_t c = k + 1; c < width; ++c) row[c] *= scale;
+    for (int l = k + 1; l < size; ++l) {
+      double* __restrict__ const other = panel + l * width;
+      const double f = row[l];
+      for (std::int64_t c = l; c < width; ++c) other[c] -= f * row[c];
+    }
+  }
+  return numRaised;
+}
+
+void updateTree(const double* panel, int size, std::int64_t width, int source, int numRows,
+                int from, int count, bool isDiagonal, double* target, std::int64_t targetWidth) {
+  if (count <= kMaxFixedSize) {
+    withSize(count, [&](auto columns) {
+      subtractProductsOfSize<columns.value>(panel, width, size, source, numRows, from, target,
+                                            targetWidth);
+    });
+    return;
+  }
+  for (int r = 0; r < numRows; ++r) {
+    double* __restrict__ const out = target + r * targetWidth;
+    for (int k = 0; k < size; ++k) {
+      const double* __restrict__ const row = panel + k * width + from;
+      const double f = panel[k * width + source + r];
+      for (int c = isDiagonal ? r : 0; c < count; ++c) out[c] -= f * row[c];
+    }
+  }
+}
+
+bool invertFactorOfAnySize(const double* a, int n, double* __restrict__ u,
+                           double* __restrict__ inverse) {
   for (int r = 0; r < n; ++r) {
-    const double p0 = scratch[r], p1 = scratch[n + r], p2 = scratch[2 * n + r];
-    addRow(p0, p1, p2, own, n, r, diagonal + r * diagonalStride);
-    if (other != nullptr) addRow(p0, p1, p2, other, otherSize, 0, block + r * blockStride);
+    for (int c = r; c < n; ++c) u[r * n + c] = a[r * n + c];
+    for (int c = 0; c < n; ++c) inverse[r * n + c] = r == c ? 1 : 0;
+  }
+  for (int k = 0; k < n; ++k) {
+    double* const row = u + k * n;
+    if (!(row[k] > kSmallestOfFactor * a[k * n + k]) || !(row[k] < 1e300)) return false;
+    const double scale = 1 / root(row[k]);
+    double* const own = inverse + k * n;
+    for (int c = 0; c <= k; ++c) own[c] *= scale;
+    for (int c = k + 1; c < n; ++c) row[c] *= scale;
+    for (int l = k + 1; l < n; ++l) {
+      const double f = row[l];
+      double* const other = u + l * n;
+      for (int c = l; c < n; ++c) other[c] -= f * row[c];
+      double* const below = inverse + l * n;
+      for (int c = 0; c <= k; ++c) below[c] -= f * own[c];
+    }
+  }
+  return true;
+}
+
+bool invertFactor(const double* a, int n, double* u, double* inverse) {
+  if (n > kMaxFixedSize) return invertFactorOfAnySize(a, n, u, inverse);
+  bool isPositive = false;
+  withSize(n, [&](auto size) { isPositive = invertFactorOfSize<size.value>(a, u, inverse); });
+  return isPositive;
+}
+
+void multiplyContacts(const ContactSide& side, const double* x, double* y) {
+  withSize(side.size, [&](auto size) { multiplyContacts<size.value, false>(side, x, y); });
+}
+void addContacts(const ContactSide& side, const double* x, double* y) {
+  withSize(side.size, [&](auto size) { multiplyContacts<size.value, true>(side, x, y); });
+}
+void addTransposed(const ContactSide& side, const double* x, double* y) {
+  withSize(side.size, [&](auto size) { addTransposedContacts<size.value>(side, x, y); });
+}
+void addAbsolute(const ContactSide& side, const double* x, double* y) {
+  withSize(side.size, [&](auto size) { addAbsoluteContacts<size.value>(side, x, y); });
+}
+void addAbsoluteTransposed(const ContactSide& side, const double* x, double* y) {
+  withSize(side.size, [&](auto size) { addAbsoluteTransposedContacts<size.value>(side, x, y); });
+}
+
+void multiplySymmetric(const double* a, int n, const double* x, double* y) {
+  if (n <= kMaxFixedSize) {
+    withSize(n, [&](auto size) { multiplySymmetricOfSize<size.value>(a, x, y); });
+    return;
+  }
+  for (int r = 0; r < n; ++r) y[r] = a[r] * x[0];
+  for (int c = 1; c < n; ++c) {
+    const double* __restrict__ const row = a + c * n;
+    double* __restrict__ const out = y;
+    for (int r = 0; r < n; ++r) out[r] += row[r] * x[c];
+  }
+}
+
+void multiplyAbsolute(const double* a, int n, const double* x, double* y) {
+  if (n <= kMaxFixedSize) {
+    withSize(n, [&](auto size) { multiplyAbsoluteOfSize<size.value>(a, x, y); });
+    return;
+  }
+  for (int r = 0; r < n; ++r) y[r] = 0;
+  for (int c = 0; c < n; ++c) {
+    const double* __restrict__ const row = a + c * n;
+    double* __restrict__ const out = y;
+    for (int r = 0; r < n; ++r) out[r] += __builtin_fabs(row[r]) * __builtin_fabs(x[c]);
   }
 }
 
@@ -241,8 +382,97 @@ TANGERE_INLINE void addDelassusOfSize(const double* jacobian, int n, const doubl
 }
 
 void addDelassus(const double* jacobian, int n, const double* inverse, double* scratch, double* w) {
-  if (n == 6) return addDelassusOfSize(jacobian, 6, inverse, scratch, w);
-  addDelassusOfSize(jacobian, n, inverse, scratch, w);
+  if (n > kMaxFixedSize) return addDelassusOfSize(jacobian, n, inverse, scratch, w);
+  withSize(n, [&](auto size) { addDelassusOfSize(jacobian, size.value, inverse, scratch, w); });
+}
+
+void addDelassuses(const ContactSide& side, const double* inverse, double* w,
+                   std::int64_t wStride) {
+  withSize(side.size, [&](auto size) {
+    constexpr int kSize = size.value;
+    const double* j = side.jacobian;
+    int t = 0;
+    for (; t + 4 <= side.count; t += 4, j += 4 * side.stride, w += 4 * wStride) {
+      addDelassusOfFour<kSize>(j, side.stride, inverse, w, wStride);
+    }
+    double scratch[4 * kSize];
+    for (; t < side.count; ++t, j += side.stride, w += wStride) {
+      addDelassusOfSize(j, kSize, inverse, scratch, w);
+    }
+  });
+}
+
+void multiplyInverse(const double* inverse, int n, const double* x, double* scratch, double* y) {
+  if (n <= kMaxFixedSize) {
+    withSize(n, [&](auto size) { multiplyInverseOfSize<size.value>(inverse, x, y); });
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int c = 0; c <= i; ++c) sum += inverse[i * n + c] * x[c];
+    scratch[i] = sum;
+  }
+  for (int c = 0; c < n; ++c) y[c] = 0;
+  for (int i = 0; i < n; ++i) {
+    for (int c = 0; c <= i; ++c) y[c] += inverse[i * n + c] * scratch[i];
+  }
+}
+
+void inverseDiagonal(const double* inverse, int n, double* diagonal) {
+  if (n <= kMaxFixedSize) {
+    withSize(n, [&](auto size) { inverseDiagonalOfSize<size.value>(inverse, diagonal); });
+    return;
+  }
+  for (int c = 0; c < n; ++c) diagonal[c] = 0;
+  for (int r = 0; r < n; ++r) {
+    for (int c = 0; c <= r; ++c) diagonal[c] += inverse[r * n + c] * inverse[r * n + c];
+  }
+}
+
+void forwardBlock(const double* panel, int size, std::int64_t width, int from, int count,
+                  const double* y, double* x) {
+  if (count <= kMaxFixedSize) {
+    withSize(count, [&](auto columns) {
+      constexpr int kColumns = columns.value;
+      Row<kColumns> sum = loadRow<kColumns>(x);
+      for (int k = 0; k < size; ++k) {
+        subtractRowFrom(scaledRow<kColumns>(panel + k * width + from, y[k]), &sum);
+      }
+      storeRow(sum, x);
+    });
+    return;
+  }
+  for (int k = 0; k < size; ++k) {
+    const double* __restrict__ const row = panel + k * width + from;
+    double* __restrict__ const out = x;
+    for (int c = 0; c < count; ++c) out[c] -= row[c] * y[k];
+  }
+}
+
+void backwardBlock(const double* panel, int size, std::int64_t width, int from, int count,
+                   const double* x, double* y) {
+  if (count <= kMaxFixedSize) {
+    withSize(count, [&](auto columns) {
+      constexpr int kColumns = columns.value;
+      double other[kColumns];
+#pragma GCC unroll 16
+      for (int c = 0; c < kColumns; ++c) other[c] = x[c];
+      for (int k = 0; k < size; ++k) {
+        const double* const row = panel + k * width + from;
+        double sum = y[k];
+#pragma GCC unroll 16
+        for (int c = 0; c < kColumns; ++c) sum -= row[c] * other[c];
+        y[k] = sum;
+      }
+    });
+    return;
+  }
+  for (int k = 0; k < size; ++k) {
+    const double* const row = panel + k * width + from;
+    double sum = y[k];
+    for (int c = 0; c < count; ++c) sum -= row[c] * x[c];
+    y[k] = sum;
+  }
 }
 
 constexpr SixFunctions kFunctions = {.factorPanel = factorPanel,
@@ -250,8 +480,23 @@ constexpr SixFunctions kFunctions = {.factorPanel = factorPanel,
                                      .forward = forward,
                                      .backward = backward,
                                      .addContact = addContact,
-                                     .addContactOfTree = addContactOfTree,
-                                     .addDelassus = addDelassus};
+                                     .addContactsOfTree = addContactsOfTree,
+                                     .multiplyContacts = multiplyContacts,
+                                     .addContacts = addContacts,
+                                     .addTransposed = addTransposed,
+                                     .addAbsolute = addAbsolute,
+                                     .addAbsoluteTransposed = addAbsoluteTransposed,
+                                     .multiplySymmetric = multiplySymmetric,
+                                     .multiplyAbsolute = multiplyAbsolute,
+                                     .addDelassus = addDelassus,
+                                     .addDelassuses = addDelassuses,
+                                     .factorPanelOfTree = factorPanelOfTree,
+                                     .updateTree = updateTree,
+                                     .invertFactor = invertFactor,
+                                     .multiplyInverse = multiplyInverse,
+                                     .inverseDiagonal = inverseDiagonal,
+                                     .forwardBlock = forwardBlock,
+                                     .backwardBlock = backwardBlock};
 
 #undef TANGERE_INLINE
 

@@ -60,6 +60,20 @@ inline void multiplyDense(const Real* a, int rows, int columns, const Real* x, R
   }
 }
 
+/// x . y of long vectors: four sums side by side, each in the order of the index.
+[[nodiscard]] inline Real dotLong(const Real* x, const Real* y, int size) {
+  Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  int k = 0;
+  for (; k + 4 <= size; k += 4) {
+    s0 += x[k] * y[k];
+    s1 += x[k + 1] * y[k + 1];
+    s2 += x[k + 2] * y[k + 2];
+    s3 += x[k + 3] * y[k + 3];
+  }
+  for (; k < size; ++k) s0 += x[k] * y[k];
+  return (s0 + s1) + (s2 + s3);
+}
+
 /// y += A x.
 inline void addMultiplied(const Real* a, int rows, int columns, const Real* x, Real* y) {
   if (rows == 3) {
@@ -168,39 +182,6 @@ inline void addProductUpper(const Real* __restrict__ p, const Real* __restrict__
       row[c] += sum;
     }
   }
-}
-
-/// A = L L^T from the upper triangle of A; writes L^-1, lower triangle. `u` is scratch of the size
-/// of A. With the inverse, what follows are products, whose terms do not wait for each
-/// other as those of a substitution do. False when A is not positive definite at the precision of
-/// the machine.
-template <int kSize>
-bool invertFactor(const Real* a, int size, Real* __restrict__ u, Real* __restrict__ inverse) {
-  const int n = kSize > 0 ? kSize : size;
-  for (int r = 0; r < n; ++r) {
-    for (int c = r; c < n; ++c) u[r * n + c] = a[r * n + c];
-    for (int c = 0; c < n; ++c) inverse[r * n + c] = r == c ? 1 : 0;
-  }
-  for (int k = 0; k < n; ++k) {
-    Real* const row = u + k * n;
-    constexpr Real kSmallest = 1e-15;
-    if (!(row[k] > kSmallest * a[k * n + k]) || !(row[k] < 1e300)) return false;
-    const Real scale = 1 / std::sqrt(row[k]);
-    Real* const own = inverse + k * n;
-    for (int c = 0; c <= k; ++c) own[c] *= scale;
-    for (int c = k + 1; c < n; ++c) row[c] *= scale;
-    for (int l = k + 1; l < n; ++l) {
-      const Real f = row[l];
-      Real* const other = u + l * n;
-      for (int c = l; c < n; ++c) other[c] -= f * row[c];
-      Real* const below = inverse + l * n;
-      for (int c = 0; c <= k; ++c) below[c] -= f * own[c];
-    }
-  }
-  return true;
-}
-inline bool invertFactor(const Real* a, int n, Real* u, Real* inverse) {
-  return n == 6 ? invertFactor<6>(a, 6, u, inverse) : invertFactor<0>(a, n, u, inverse);
 }
 
 /// y = L x, L lower triangular; y is not x.

@@ -197,8 +197,6 @@ TEST(SixBlocks, GiveTheSameBitsOnEveryMachine) {
       six.addContact(g.data(), j.data(), k.data(), targets[which].data(), 48,
                      targets[which].data() + 6, 48);
       Real scratch[4 * 9];
-      six.addContactOfTree(g.data(), tree.data(), 9, j.data(), 6, scratch,
-                           targets[which].data() + 12, 48, targets[which].data() + 30, 48);
       six.addDelassus(tree.data(), 9, lower.data(), scratch, targets[which].data() + 40);
       if (numNeighbours > 1) {
         const BlockRun runs[] = {{6, 0, 6}, {12, 18, static_cast<std::int32_t>(width) - 12}};
@@ -212,6 +210,246 @@ TEST(SixBlocks, GiveTheSameBitsOnEveryMachine) {
     EXPECT_TRUE(isSame(inverses[0], inverses[1]));
     EXPECT_TRUE(isSame(vectors[0], vectors[1]));
     EXPECT_TRUE(isSame(targets[0], targets[1]));
+  }
+}
+
+/// What SixFunctions do to contacts of trees, by plain loops in the order of the index.
+struct PlainTree {
+  int n = 0, otherSize = 0, count = 0;
+  std::vector<Real> g, own, other;  // by contact
+
+  [[nodiscard]] Real hessian(int t, int i, int k) const {
+    return g[static_cast<std::size_t>(6 * t +
+                                      (i >= k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i))];
+  }
+  [[nodiscard]] Real entry(int t, int i, int c) const {
+    return own[static_cast<std::size_t>((3 * t + i) * n + c)];
+  }
+  /// (J^T G)_c,i.
+  [[nodiscard]] Real product(int t, int i, int c) const {
+    Real sum = hessian(t, i, 0) * entry(t, 0, c);
+    for (int k = 1; k < 3; ++k) sum += hessian(t, i, k) * entry(t, k, c);
+    return sum;
+  }
+};
+
+TEST(TreeBlocks, GiveWhatPlainLoopsGive) {
+  std::vector<const SixFunctions*> all = {&genericSixFunctions()};
+  if (avx2SixFunctions() != nullptr) all.push_back(avx2SixFunctions());
+  std::mt19937_64 random(4);
+  const auto fill = [&](std::size_t count) {
+    std::vector<Real> values(count);
+    for (Real& value : values) value = uniform(&random, -1, 1);
+    return values;
+  };
+  for (int round = 0; round < 400; ++round) {
+    PlainTree tree;
+    tree.n = 1 + static_cast<int>(random() % 19);  // some beyond what has loops of its own
+    tree.otherSize = 1 + static_cast<int>(random() % 19);
+    tree.count = 1 + static_cast<int>(random() % 9);
+    const auto n = static_cast<std::size_t>(tree.n), m = static_cast<std::size_t>(tree.otherSize);
+    const auto count = static_cast<std::size_t>(tree.count);
+    tree.g = fill(6 * count);
+    tree.own = fill(3 * n * count);
+    tree.other = fill(3 * m * count);
+    const std::vector<Real> diagonal = fill(n * n), block = fill(n * m), x = fill(n),
+                            rows = fill(3 * count);
+    std::vector<Real> a(n * n);
+    const std::vector<Real> root = fill(n * n);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t c = 0; c <= r; ++c) {
+        Real sum = r == c ? 1 : 0;
+        for (std::size_t k = 0; k < n; ++k) sum += root[r * n + k] * root[c * n + k];
+        a[r * n + c] = a[c * n + r] = sum;
+      }
+    }
+    for (const SixFunctions* six : all) {
+      // H.
+      std::vector<Real> h = diagonal, off = block, scratch(3 * n * count);
+      std::vector<ContactTerm> terms;
+      for (std::size_t t = 0; t < count; ++t) {
+        terms.push_back(
+            {tree.g.data() + 6 * t, tree.own.data() + 3 * n * t, tree.other.data() + 3 * m * t});
+      }
+      six->addContactsOfTree(terms.data(), tree.count, tree.n, tree.otherSize, scratch.data(),
+                             h.data(), tree.n, off.data(), tree.otherSize);
+      for (int r = 0; r < tree.n; ++r) {
+        for (int c = r; c < tree.n; ++c) {
+          Real wanted = diagonal[static_cast<std::size_t>(r * tree.n + c)];
+          for (int t = 0; t < tree.count; ++t) {
+            Real sum = tree.entry(t, 0, c) * tree.product(t, 0, r);
+            for (int k = 1; k < 3; ++k) sum += tree.entry(t, k, c) * tree.product(t, k, r);
+            wanted += sum;
+          }
+          EXPECT_EQ(h[static_cast<std::size_t>(r * tree.n + c)], wanted);
+        }
+        for (int c = 0; c < tree.otherSize; ++c) {
+          Real wanted = block[static_cast<std::size_t>(r * tree.otherSize + c)];
+          for (int t = 0; t < tree.count; ++t) {
+            const auto other = [&](int k) {
+              return tree.other[static_cast<std::size_t>((3 * t + k) * tree.otherSize + c)];
+            };
+            Real sum = other(0) * tree.product(t, 0, r);
+            for (int k = 1; k < 3; ++k) sum += other(k) * tree.product(t, k, r);
+            wanted += sum;
+          }
+          EXPECT_EQ(off[static_cast<std::size_t>(r * tree.otherSize + c)], wanted);
+        }
+      }
+      // A.
+      std::vector<Real> inverse(n * n), u(n * n), y(n), size(n);
+      ASSERT_TRUE(six->invertFactor(a.data(), tree.n, u.data(), inverse.data()));
+      six->multiplySymmetric(a.data(), tree.n, x.data(), y.data());
+      six->multiplyAbsolute(a.data(), tree.n, x.data(), size.data());
+      for (std::size_t r = 0; r < n; ++r) {
+        Real wanted = 0, wantedSize = 0;
+        for (std::size_t c = 0; c < n; ++c) wanted += a[r * n + c] * x[c];
+        for (std::size_t c = 0; c < n; ++c) wantedSize += std::abs(a[r * n + c] * x[c]);
+        EXPECT_EQ(y[r], wanted);
+        EXPECT_EQ(size[r], wantedSize);
+        for (std::size_t c = 0; c <= r; ++c) {  // L^-1 A L^-T = 1
+          Real sum = 0;
+          for (std::size_t k = 0; k <= r; ++k) {
+            for (std::size_t l = 0; l <= c; ++l) {
+              sum += inverse[r * n + k] * a[k * n + l] * inverse[c * n + l];
+            }
+          }
+          EXPECT_NEAR(sum, r == c ? 1 : 0, 1e-9);  // the condition of A is below 1e6
+        }
+      }
+      std::vector<Real> solution(n), scratchOfInverse(n), inverseDiagonal(n);
+      six->multiplyInverse(inverse.data(), tree.n, x.data(), scratchOfInverse.data(),
+                           solution.data());
+      six->inverseDiagonal(inverse.data(), tree.n, inverseDiagonal.data());
+      for (std::size_t c = 0; c < n; ++c) {
+        Real wanted = 0, wantedDiagonal = 0;
+        for (std::size_t r = c; r < n; ++r) {
+          Real y0 = 0;
+          for (std::size_t k = 0; k <= r; ++k) y0 += inverse[r * n + k] * x[k];
+          wanted += inverse[r * n + c] * y0;
+          wantedDiagonal += inverse[r * n + c] * inverse[r * n + c];
+        }
+        EXPECT_EQ(solution[c], wanted);
+        EXPECT_EQ(inverseDiagonal[c], wantedDiagonal);
+      }
+      if (tree.n > kMaxSideSize) continue;
+      // Sides.
+      const ContactSide side{tree.own.data(), 3 * tree.n, tree.count, tree.n};
+      std::vector<Real> velocity(3 * count), more = rows, absolute = rows, impulse = x,
+                                             absoluteImpulse = x;
+      six->multiplyContacts(side, x.data(), velocity.data());
+      six->addContacts(side, x.data(), more.data());
+      six->addAbsolute(side, x.data(), absolute.data());
+      six->addTransposed(side, rows.data(), impulse.data());
+      std::vector<Real> positive(3 * count);
+      for (std::size_t i = 0; i < positive.size(); ++i) positive[i] = std::abs(rows[i]);
+      six->addAbsoluteTransposed(side, positive.data(), absoluteImpulse.data());
+      std::vector<Real> w(11 * count), wOne(9), scratchOfOne(4 * n);
+      six->addDelassuses(side, inverse.data(), w.data(), 11);
+      for (std::size_t t = 0; t < count; ++t) {
+        for (std::size_t k = 0; k < 3; ++k) {
+          const Real* const j = tree.own.data() + (3 * t + k) * n;
+          Real sum = 0, sizes = 0;
+          for (std::size_t c = 0; c < n; ++c) sum += j[c] * x[c];
+          for (std::size_t c = 0; c < n; ++c) sizes += std::abs(j[c] * x[c]);
+          EXPECT_EQ(velocity[3 * t + k], sum);
+          EXPECT_EQ(more[3 * t + k], rows[3 * t + k] + sum);
+          EXPECT_EQ(absolute[3 * t + k], rows[3 * t + k] + sizes);
+        }
+        wOne.assign(9, 0);
+        six->addDelassus(tree.own.data() + 3 * t * n, tree.n, inverse.data(), scratchOfOne.data(),
+                         wOne.data());
+        for (std::size_t k = 0; k < 3; ++k) {
+          for (std::size_t l = 0; l <= k; ++l) EXPECT_EQ(w[11 * t + 3 * k + l], wOne[3 * k + l]);
+        }
+      }
+      for (std::size_t c = 0; c < n; ++c) {
+        Real wanted = x[c], wantedSize = x[c];
+        for (std::size_t t = 0; t < count; ++t) {
+          const auto j = [&](std::size_t k) { return tree.own[(3 * t + k) * n + c]; };
+          wanted += j(0) * rows[3 * t] + j(1) * rows[3 * t + 1] + j(2) * rows[3 * t + 2];
+          for (std::size_t k = 0; k < 3; ++k) wantedSize += std::abs(j(k)) * positive[3 * t + k];
+        }
+        EXPECT_EQ(impulse[c], wanted);
+        EXPECT_EQ(absoluteImpulse[c], wantedSize);
+      }
+    }
+  }
+}
+
+TEST(TreeBlocks, FactorAndUpdateLikePlainLoops) {
+  std::vector<const SixFunctions*> all = {&genericSixFunctions()};
+  if (avx2SixFunctions() != nullptr) all.push_back(avx2SixFunctions());
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 400; ++round) {
+    const int size = 1 + static_cast<int>(random() % 12);
+    const int width = size + static_cast<int>(random() % 12);
+    std::vector<Real> panel(static_cast<std::size_t>(size * width));
+    for (Real& value : panel) value = uniform(&random, -1, 1);
+    for (int k = 0; k < size; ++k) panel[k * width + k] += round % 3 == 0 ? 0 : size;
+    const std::vector<Real> original(static_cast<std::size_t>(size), Real(size));
+    const int numRows = width - size;
+    std::vector<Real> target(static_cast<std::size_t>(numRows * numRows));
+    for (Real& value : target) value = uniform(&random, -1, 1);
+
+    std::vector<Real> wanted = panel, wantedInverse(static_cast<std::size_t>(size));
+    int wantedRaised = 0;
+    for (int k = 0; k < size; ++k) {
+      Real pivot = wanted[k * width + k];
+      if (!(pivot > 1e-15 * original[k])) {
+        pivot = 1e-15 * original[k];
+        ++wantedRaised;
+      }
+      wanted[k * width + k] = std::sqrt(pivot);
+      wantedInverse[k] = 1 / std::sqrt(pivot);
+      for (int c = k + 1; c < width; ++c) wanted[k * width + c] *= wantedInverse[k];
+      for (int l = k + 1; l < size; ++l) {
+        for (int c = l; c < width; ++c) {
+          wanted[l * width + c] -= wanted[k * width + l] * wanted[k * width + c];
+        }
+      }
+    }
+    std::vector<Real> wantedTarget = target;
+    for (int r = 0; r < numRows; ++r) {
+      for (int k = 0; k < size; ++k) {
+        for (int c = r; c < numRows; ++c) {
+          wantedTarget[r * numRows + c] -=
+              wanted[k * width + size + r] * wanted[k * width + size + c];
+        }
+      }
+    }
+    for (const SixFunctions* six : all) {
+      std::vector<Real> own = panel, inverse(static_cast<std::size_t>(size)), other = target;
+      EXPECT_EQ(
+          six->factorPanelOfTree(own.data(), size, width, 1e-15, original.data(), inverse.data()),
+          wantedRaised);
+      EXPECT_EQ(inverse, wantedInverse);
+      for (int k = 0; k < size; ++k) {
+        for (int c = k; c < width; ++c) EXPECT_EQ(own[k * width + c], wanted[k * width + c]);
+      }
+      if (numRows == 0) continue;
+      // With the panel as it was: raised pivots would leave no finite numbers to compare.
+      std::vector<Real> y(panel.begin(), panel.begin() + size);
+      std::vector<Real> below(target.begin(), target.begin() + numRows);
+      std::vector<Real> wantedBelow = below, wantedY = y;
+      six->forwardBlock(panel.data(), size, width, size, numRows, y.data(), below.data());
+      for (int c = 0; c < numRows; ++c) {
+        for (int k = 0; k < size; ++k) wantedBelow[c] -= panel[k * width + size + c] * y[k];
+      }
+      EXPECT_EQ(below, wantedBelow);
+      six->backwardBlock(panel.data(), size, width, size, numRows, below.data(), y.data());
+      for (int k = 0; k < size; ++k) {
+        for (int c = 0; c < numRows; ++c) wantedY[k] -= panel[k * width + size + c] * below[c];
+      }
+      EXPECT_EQ(y, wantedY);
+      six->updateTree(own.data(), size, width, size, numRows, size, numRows, true, other.data(),
+                      numRows);
+      for (int r = 0; r < numRows; ++r) {
+        for (int c = r; c < numRows; ++c) {
+          EXPECT_EQ(other[r * numRows + c], wantedTarget[r * numRows + c]);
+        }
+      }
+    }
   }
 }
 

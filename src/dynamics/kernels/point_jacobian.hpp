@@ -28,7 +28,26 @@ TANGERE_HD inline void addPointJacobian(const TreeView<S>& tree, int lastDof, in
   }
 }
 
-/// The same for the angular velocity.
+/// The same for several points at a time, `Pack` being one number of each: those of point i go to
+/// rows[i].
+template <class S, class Pack>
+TANGERE_HD inline void addPointJacobians(const TreeView<S>& tree, int lastDof, const Pack& px,
+                                         const Pack& py, const Pack& pz, const Mat3T<S>& R, S sign,
+                                         S* const* rows, int stride) {
+  constexpr int kCount = sizeof(Pack) / sizeof(S);
+  for (int k = lastDof; k >= 0; k = tree.dofs[k].parent) {
+    const Vec3T<S> w = tree.subspace[k].angular, v = tree.subspace[k].linear;
+    const Pack x = v.x + (w.y * pz - w.z * py);
+    const Pack y = v.y + (w.z * px - w.x * pz);
+    const Pack z = v.z + (w.x * py - w.y * px);
+    for (int r = 0; r < 3; ++r) {
+      const Pack entry = (R.col[r].x * x + R.col[r].y * y + R.col[r].z * z) * sign;
+      for (int i = 0; i < kCount; ++i) rows[i][r * stride + k] += entry[i];
+    }
+  }
+}
+
+/// addPointJacobian() for the angular velocity.
 template <class S>
 TANGERE_HD inline void addAngularJacobian(const TreeView<S>& tree, int lastDof, int endDof,
                                           const Mat3T<S>& R, S sign, S* rows, int stride) {

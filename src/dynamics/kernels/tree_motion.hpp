@@ -186,6 +186,37 @@ TANGERE_HD inline void computeTreeVelocities(const TreeView<S>& tree, const S* v
   }
 }
 
+/// Fills velocity alone, with the numbers of computeTreeVelocities.
+template <class S>
+TANGERE_HD inline void computeLinkVelocities(const TreeView<S>& tree, const S* v) {
+  for (int i = 0; i < tree.numLinks; ++i) {
+    const LinkT<S>& link = tree.links[i];
+    math::SpatialT<S> velocity;
+    if (link.parent >= 0) velocity = tree.velocity[link.parent];
+    for (int j = link.firstJoint; j < link.firstJoint + link.numJoints; ++j) {
+      const JointT<S>& joint = tree.joints[j];
+      const math::SpatialT<S>* subspace = tree.subspace + joint.dof;
+      const S* rate = v + joint.dof;
+      if (joint.type == JointType::Prismatic) {
+        velocity.linear += subspace[0].linear * rate[0];
+        continue;
+      }
+      if (joint.type == JointType::Free) {
+        velocity.linear += Vec3T<S>{rate[0], rate[1], rate[2]};
+        subspace += 3;
+        rate += 3;
+      }
+      math::SpatialT<S> change = subspace[0] * rate[0];
+      if (joint.type == JointType::Ball || joint.type == JointType::Free) {
+        change += subspace[1] * rate[1];
+        change += subspace[2] * rate[2];
+      }
+      velocity += change;
+    }
+    tree.velocity[i] = velocity;
+  }
+}
+
 /// The rate of each subspace, for a reference point at rest. After computeTreeVelocities.
 template <class S>
 TANGERE_HD inline void computeSubspaceRates(const TreeView<S>& tree, const S* v,
