@@ -30,8 +30,8 @@ demo:
 	@$(call CONFIGURE,release)
 	@$(call CMAKE_BUILD,release) --target tangere_cli
 	@mkdir -p out
-	@build/release/cli/tangere run scenes/bin.toml --duration 4 --replay out/demo.html
-	@echo "open out/demo.html in a browser: the run with every contact and its force"
+	@build/release/cli/tangere run scenes/grasp.toml --duration 6 --replay out/demo.html
+	@echo "open out/demo.html in a browser: the grasp, with the pressure of every contact"
 
 test: bootstrap check-format build-release
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)

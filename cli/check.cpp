@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tangere check: reads a scene or a mesh file and says what is in it, what was made of it and what
-// is wrong with it.
+// tangere check: reads a scene, a mesh or a volume file and says what is in it, what was made of it
+// and what is wrong with it.
 #include "commands.hpp"
+#include "mesh_input.hpp"
 #include "scene_input.hpp"
 
 #include <tangere/error.hpp>
 #include <tangere/io.hpp>
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 
 namespace tangere::cli {
 
@@ -24,25 +20,6 @@ struct CheckOptions {
   bool solid = false;
   std::vector<std::string> assetRoots{};
 };
-
-/// Names, devices and sizes first: a reader is only ever given a regular file it may hold.
-void requireReadable(const std::string& file) {
-  struct stat info {};
-  if (stat(file.c_str(), &info) != 0)
-    throw CommandError(kInputOutput, {{.file = file, .message = std::strerror(errno)}});
-  if (!S_ISREG(info.st_mode))
-    throw CommandError(kInputOutput, {{.file = file, .message = "not a regular file"}});
-  const MeshReadLimits limits;
-  if (static_cast<std::size_t>(info.st_size) > limits.maxBytes)
-    throw CommandError(kResourceLimit,
-                       {{.file = file,
-                         .message = std::to_string(info.st_size) + " bytes, the limit is " +
-                                    std::to_string(limits.maxBytes)}});
-  std::FILE* stream = std::fopen(file.c_str(), "rb");
-  if (stream == nullptr)
-    throw CommandError(kInputOutput, {{.file = file, .message = std::strerror(errno)}});
-  std::fclose(stream);
-}
 
 const char* verdict(const MeshReport& report) {
   if (report.isSolid()) return "solid";
@@ -102,7 +79,7 @@ void print(const std::string& file, const MeshReport& report) {
 }
 
 void checkMesh(const CheckOptions& options, const CommonOptions& common) {
-  requireReadable(options.file);
+  requireReadable(options.file, MeshReadLimits{}.maxBytes);
   const MeshReport report = inspectMesh(readMesh(options.file));
   if (options.solid && !report.isSolid()) {
     std::vector<Diagnostic> diagnostics;
@@ -185,35 +162,45 @@ void checkScene(const CheckOptions& options, const CommonOptions& common) {
     print(options.file, scene);
 }
 
-bool isMeshName(const std::string& file) {
-  std::string extension = std::filesystem::path(file).extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return extension == ".obj" || extension == ".stl" || extension == ".glb" || extension == ".gltf";
+void checkVolume(const CheckOptions& options, const CommonOptions& common) {
+  const TetMeshSummary summary = readVolume(options.file);  // solid, or refused
+  if (common.json)
+    printJson(toJson(summary));
+  else
+    print(summary);
 }
 
 void runCheck(const CheckOptions& options, const CommonOptions& common) {
-  if (isMeshName(options.file))
-    checkMesh(options, common);
-  else
-    checkScene(options, common);
+  switch (meshFileKind(options.file)) {
+    case MeshFileKind::Surface:
+      return checkMesh(options, common);
+    case MeshFileKind::Volume:
+      return checkVolume(options, common);
+    case MeshFileKind::None:
+      return checkScene(options, common);
+  }
 }
 
 }  // namespace
 
 void addCheckCommand(CLI::App& program, const CommonOptions& common) {
   auto* command = program.add_subcommand(
-      "check", "Read a scene or a mesh (OBJ, STL, GLB) and report what is in it, changed or wrong");
+      "check",
+      "Read a scene, a mesh (OBJ, STL, GLB) or a volume mesh (MSH, VTK, TetGen) and report what is "
+      "in it, changed or wrong");
   const auto options = std::make_shared<CheckOptions>();
   command
-      ->add_option("FILE", options->file,
-                   "Scene in TOML, MJCF, URDF or SDFormat, or a mesh file: .obj, .stl or .glb")
+      ->add_option(
+          "FILE", options->file,
+          "Scene in TOML, MJCF, URDF or SDFormat, mesh file: .obj, .stl or .glb, or volume "
+          "file: .msh, .vtk, .node or .ele")
       ->required();
   addAssetRootOption(*command, options->assetRoots);
   command->add_flag("--solid", options->solid,
                     "Reject (exit code 3) a mesh that is not a closed solid seen from outside");
   command->footer(
-      "Example:\n  tangere check scenes/stack.toml\n  tangere check part.stl --solid --json");
+      "Example:\n  tangere check scenes/stack.toml\n  tangere check part.stl --solid --json\n"
+      "  tangere check part.msh");
   command->callback([options, &common] { runCheck(*options, common); });
 }
 

@@ -14,6 +14,7 @@ void addRunCommand(CLI::App& program, const CommonOptions& common);
 void addDiffCommand(CLI::App& program, const CommonOptions& common);
 void addQueryCommand(CLI::App& program, const CommonOptions& common);
 void addCheckCommand(CLI::App& program, const CommonOptions& common);
+void addMeshCommand(CLI::App& program, const CommonOptions& common);
 void addVerifyCommand(CLI::App& program, const CommonOptions& common);
 void addBenchCommand(CLI::App& program, const CommonOptions& common);
 void addDoctorCommand(CLI::App& program, const CommonOptions& common);

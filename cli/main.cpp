@@ -5,7 +5,7 @@
 #include "commands.hpp"
 
 #include <tangere/config.hpp>
-#include <tangere/error.hpp>
+#include <tangere/limit_exceeded.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
   addDiffCommand(program, common);
   addQueryCommand(program, common);
   addCheckCommand(program, common);
+  addMeshCommand(program, common);
   addVerifyCommand(program, common);
   addBenchCommand(program, common);
   addDoctorCommand(program, common);
@@ -100,6 +101,8 @@ int run(int argc, char** argv) {
     return reportError(error, common);
   } catch (const CommandEnd& end) {
     return end.code;
+  } catch (const LimitExceeded& error) {
+    return reportError(CommandError(kResourceLimit, error.what()), common);
   } catch (const InvalidInput& error) {
     return reportError(CommandError(kInputRejected, error.what()), common);
   } catch (const FileError& error) {

@@ -137,6 +137,24 @@ Json bodiesJson(const Model& model) {
   return bodies;
 }
 
+/// The surfaces of soft bodies, with their vertices numbered anew: those inside are not shown.
+Json softsJson(const Model& model, std::span<const std::vector<int>> surfaceVertices) {
+  Json softs = Json::array();
+  for (int i = 0; i < model.numSoftBodies(); ++i) {
+    const std::vector<int>& shown = surfaceVertices[static_cast<std::size_t>(i)];
+    std::vector<int> number(model.softMesh(i).vertices().size(), -1);
+    for (std::size_t k = 0; k < shown.size(); ++k)
+      number[static_cast<std::size_t>(shown[k])] = static_cast<int>(k);
+    Json faces = Json::array();
+    for (const Triangle& t : model.softMesh(i).surface())
+      for (const int corner : t) faces.push_back(number[static_cast<std::size_t>(corner)]);
+    softs.push_back({{"name", std::string(model.softBodyName(i))},
+                     {"count", shown.size()},
+                     {"faces", std::move(faces)}});
+  }
+  return softs;
+}
+
 /// Bytes as base64; the page reads numbers as they lie in memory here, little-endian.
 static_assert(std::endian::native == std::endian::little);
 class Base64 {
@@ -178,26 +196,46 @@ float toFloat(Real value) { return static_cast<float>(value); }
 
 }  // namespace
 
-Replay::Replay(const Model& model) : model_(model), interval_s_(1 / kFramesPerSecond) {}
+Replay::Replay(const Model& model) : model_(model), interval_s_(1 / kFramesPerSecond) {
+  for (int i = 0; i < model.numSoftBodies(); ++i) {
+    const std::span<const std::uint8_t> isOnSurface = model.softMesh(i).isOnSurface();
+    std::vector<int>& shown = surface_vertices_.emplace_back();
+    for (std::size_t k = 0; k < isOnSurface.size(); ++k)
+      if (isOnSurface[k] != 0) shown.push_back(static_cast<int>(k));
+  }
+}
 
-void Replay::add(Real time, std::span<const BodyState> bodies,
-                 std::span<const ContactForce> contacts) {
+void Replay::add(const Simulator& simulator, std::span<const BodyState> bodies) {
+  const Real time = simulator.state().time;
   if (!isDue(time)) return;
-  Frame frame{.time = time, .poses = {}, .contacts = {}};
+  Frame frame{.time = time, .poses = {}, .contacts = {}, .softs = {}, .polygons = {}};
   for (const BodyState& body : bodies) {
     const Vec3& p = body.pose.translation;
     const Quat& q = body.orientation;
     for (const Real value : {p.x, p.y, p.z, q.w, q.x, q.y, q.z})
       frame.poses.push_back(toFloat(value));
   }
-  for (const ContactForce& contact : contacts) {
+  for (const ContactForce& contact : simulator.contacts()) {
     const Vec3 &p = contact.position, &f = contact.force;
     for (const Real value : {p.x, p.y, p.z, f.x, f.y, f.z, contact.depth})
       frame.contacts.push_back(toFloat(value));
     frame.contacts.push_back(static_cast<float>(contact.body1));
     frame.contacts.push_back(static_cast<float>(contact.body2));
   }
-  num_floats_ += frame.poses.size() + frame.contacts.size();
+  for (std::size_t i = 0; i < surface_vertices_.size(); ++i) {
+    const std::span<const Vec3> x = simulator.softPositions(static_cast<int>(i));
+    for (const int vertex : surface_vertices_[i])
+      for (int k = 0; k < 3; ++k)
+        frame.softs.push_back(toFloat(x[static_cast<std::size_t>(vertex)][k]));
+  }
+  for (const PressurePolygon& polygon : simulator.pressureContacts()) {
+    frame.polygons.push_back(static_cast<float>(polygon.numVertices));
+    frame.polygons.push_back(toFloat(dot(polygon.force, polygon.normal) / polygon.area));
+    for (int i = 0; i < polygon.numVertices; ++i)
+      for (int k = 0; k < 3; ++k)
+        frame.polygons.push_back(toFloat(polygon.vertices[static_cast<std::size_t>(i)][k]));
+  }
+  num_floats_ += frame.numFloats();
   frames_.push_back(std::move(frame));
   // Not time + interval: the steps of a run do not fall on sixtieths, and lateness would add up.
   next_time_ = frames_.size() == 1 ? time + interval_s_ : next_time_ + interval_s_;
@@ -208,7 +246,7 @@ void Replay::dropEverySecond() {
   std::vector<Frame> kept;
   num_floats_ = 0;
   for (std::size_t i = 0; i < frames_.size(); i += 2) {
-    num_floats_ += frames_[i].poses.size() + frames_[i].contacts.size();
+    num_floats_ += frames_[i].numFloats();
     kept.push_back(std::move(frames_[i]));
   }
   frames_ = std::move(kept);
@@ -217,19 +255,31 @@ void Replay::dropEverySecond() {
 }
 
 std::string Replay::page(const std::string& title) const {
-  Base64 times, poses, offsets, contacts;
-  std::uint32_t numContacts = 0;
+  Base64 times, poses, offsets, contacts, softs, polygonOffsets, polygons;
+  std::uint32_t numContacts = 0, numPolygonFloats = 0;
   offsets.add(numContacts);
+  polygonOffsets.add(numPolygonFloats);
   for (const Frame& frame : frames_) {
     times.add(frame.time);
     poses.add(std::span<const float>(frame.poses));
     contacts.add(std::span<const float>(frame.contacts));
     numContacts += static_cast<std::uint32_t>(frame.contacts.size() / 9);
     offsets.add(numContacts);
+    softs.add(std::span<const float>(frame.softs));
+    polygons.add(std::span<const float>(frame.polygons));
+    numPolygonFloats += static_cast<std::uint32_t>(frame.polygons.size());
+    polygonOffsets.add(numPolygonFloats);
   }
-  const Json document = {
-      {"title", title},        {"bodies", bodiesJson(model_)}, {"times", times.take()},
-      {"poses", poses.take()}, {"offsets", offsets.take()},    {"contacts", contacts.take()}};
+  const Json document = {{"title", title},
+                         {"bodies", bodiesJson(model_)},
+                         {"times", times.take()},
+                         {"poses", poses.take()},
+                         {"offsets", offsets.take()},
+                         {"contacts", contacts.take()},
+                         {"softs", softsJson(model_, surface_vertices_)},
+                         {"soft_vertices", softs.take()},
+                         {"polygon_offsets", polygonOffsets.take()},
+                         {"polygons", polygons.take()}};
   std::string json = document.dump(-1, ' ', false, Json::error_handler_t::replace);
   // A name in the scene must not end the script it is in.
   for (std::size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at))

@@ -2,6 +2,7 @@
 //
 // tangere run: simulates a scene, records it, and can go on where an earlier run was cut.
 #include "commands.hpp"
+#include "environments.hpp"
 #include "output_file.hpp"
 #include "replay.hpp"
 #include "run_report.hpp"
@@ -14,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -30,6 +32,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Real kDefaultDuration_s = 5;
 constexpr Real kMaxSteps = 1e15;
+constexpr int kHashesShown = 16;
+// Many environments take some steps each before the next ones do, so that each stays in the cache;
+// few enough that an interrupt is answered at once.
+constexpr int kMaxStepsAtOnce = 256;
+constexpr Real kMaxTimeAtOnce_s = 0.05;
 
 struct RunOptions {
   std::string scene;
@@ -69,9 +76,11 @@ void requireUsable(const RunOptions& options) {
     usage("--checkpoint-every needs --checkpoint FILE");
   if (options.device == "cuda")
     throw CommandError(kDevice, "--device cuda: scenes run on the cpu only; use --device cpu");
-  if (options.envs != 1)
-    throw CommandError(kInputRejected, "--envs " + std::to_string(options.envs) +
-                                           ": one environment at a time is available, --envs 1");
+  if (options.envs == 1) return;
+  if (!options.checkpoint.empty() || !options.resume.empty())
+    usage("--checkpoint and --resume hold one environment: use them without --envs");
+  if (!options.trace.empty())
+    usage("--trace follows the phases of one environment: use it without --envs");
 }
 
 bool isSameFile(const std::string& a, const std::string& b) {
@@ -185,11 +194,14 @@ class ProgressBar {
   Clock::time_point begin_ = Clock::now(), drawn_ = begin_;
 };
 
-/// One run: the simulator and everything that is written on the way.
+/// One run: its environments and everything that is written on the way.
 class Run {
  public:
-  Run(const RunOptions& options, const CommonOptions& common, Model model)
-      : options_(options), common_(common), simulator_(std::move(model), common.threads) {
+  Run(const RunOptions& options, const CommonOptions& common, const Model& model)
+      : options_(options),
+        common_(common),
+        environments_(model, options.envs, common.threads),
+        simulator_(environments_.first()) {
     if (!options.keyframe.empty()) startFromKeyframe();
     if (!options.resume.empty()) resume();
     if (!options.checkpoint.empty()) requireWritableFolder(options.checkpoint);
@@ -210,7 +222,11 @@ class Run {
     const std::span<const Keyframe> all = simulator_.model().keyframes();
     std::vector<std::string> known;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].name == options_.keyframe) return simulator_.resetToKeyframe(static_cast<int>(i));
+      if (all[i].name == options_.keyframe) {
+        for (int k = 0; k < environments_.size(); ++k)
+          environments_.environment(k).resetToKeyframe(static_cast<int>(i));
+        return;
+      }
       known.push_back(all[i].name);
     }
     throw CommandError(kInputRejected,
@@ -228,19 +244,21 @@ class Run {
     {
       ProgressBar progress(common_, first, last);
       try {
-        while (simulator_.state().step < last && !early_) {
-          oneStep();
-          progress.update(simulator_.state().step);
+        for (std::uint64_t step = first; step < last && !early_;) {
+          step += advance(last - step);
+          progress.update(step);
           if (options_.checkpointEvery_s && secondsSince(saved) >= *options_.checkpointEvery_s) {
             const auto from = Clock::now();
-            saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(), counters_);
+            saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(),
+                           environments_.counters());
             if (trace_) trace_->addSpan("checkpoint", from);
             saved = Clock::now();
           }
           if (interrupted())
-            early_ = {kInterrupted,
-                      "interrupted after step " + std::to_string(simulator_.state().step)};
+            early_ = {kInterrupted, "interrupted after step " + std::to_string(step)};
         }
+        if (!early_ && environments_.numRunning() < environments_.size())
+          early_ = {kSimulationStopped, environments_.whyStopped()};
       } catch (const FileError& error) {
         early_ = {kInputOutput, error.what()};
       } catch (const CommandError& error) {  // of the trace
@@ -259,8 +277,11 @@ class Run {
 
   void report() const {
     const RunSummary summary{.simulator = &simulator_,
-                             .counters = counters_,
+                             .counters = environments_.counters(),
+                             .numEnvironments = environments_.size(),
+                             .stateHashes = environments_.stateHashes(kHashesShown),
                              .stepsHere = stepsHere_,
+                             .environmentStepsHere = environments_.numSteps(),
                              .simulatedHere_s = simulatedHere_s_,
                              .wall_s = wall_s_};
     if (common_.json)
@@ -277,22 +298,34 @@ class Run {
   void resume() {
     const Checkpoint checkpoint = loadCheckpoint(options_.resume, simulator_.model());
     simulator_.setState(checkpoint.state);
-    counters_ = checkpoint.counters;
+    environments_.setCounters(checkpoint.counters);
   }
 
-  void oneStep() {
+  /// One step of every environment, or several where nothing has to be seen in between; returns
+  /// how many.
+  std::uint64_t advance(std::uint64_t most) {
     const auto begin = Clock::now();
-    const StepReport& report = simulator_.step();
+    const std::uint64_t before = simulator_.state().step;
+    const int count = static_cast<int>(std::min(most, static_cast<std::uint64_t>(stepsAtOnce_)));
+    environments_.step(count);
     if (trace_)
-      trace_->addStep(begin, Clock::now(), simulator_.state().step, report, simulator_.profile());
-    if (has(report.status, StepStatus::StateNotFinite)) {
-      const std::uint64_t failed = simulator_.state().step + 1;
-      early_ = {kSimulationStopped,
-                "environment 0, " + describe(report, simulator_.model(), failed) +
-                    "; the state is the one after step " + std::to_string(failed - 1)};
-      return;
-    }
-    counters_.add(report, simulator_.energy());
+      trace_->addStep(begin, Clock::now(), simulator_.state().step, simulator_.report(),
+                      simulator_.profile());
+    if (isFree() && stepsAtOnce_ < kMaxStepsAtOnce && 2 * secondsSince(begin) < kMaxTimeAtOnce_s)
+      stepsAtOnce_ *= 2;
+    if (environments_.numRunning() == 0)
+      early_ = {kSimulationStopped, environments_.whyStopped()};
+    else if (simulator_.state().step > before)  // others go on where environment 0 has stopped
+      observe();
+    return static_cast<std::uint64_t>(count);
+  }
+
+  /// Whether nobody wants to see single steps.
+  [[nodiscard]] bool isFree() const {
+    return environments_.size() > 1 && !recording_ && !replay_ && options_.hashEvery == 0;
+  }
+
+  void observe() {
     record();
     const State& state = simulator_.state();
     if (options_.hashEvery > 0 && state.step % options_.hashEvery == 0) printHash(state);
@@ -305,7 +338,7 @@ class Run {
     const auto begin = Clock::now();
     bodies_.clear();
     for (int i = 0; i < simulator_.model().numBodies(); ++i) bodies_.push_back(simulator_.body(i));
-    if (isForReplay) replay_->add(state.time, bodies_, simulator_.contacts());
+    if (isForReplay) replay_->add(simulator_, bodies_);
     if (recording_) append(state);
     if (trace_) trace_->addSpan("record", begin);
   }
@@ -317,7 +350,10 @@ class Run {
                         .bodies = bodies_,
                         .contacts = simulator_.contacts(),
                         .report = simulator_.report(),
-                        .energy = simulator_.energy()});
+                        .energy = simulator_.energy(),
+                        .softVertices = state.softPosition,
+                        .polygons = simulator_.pressureContacts(),
+                        .sensors = simulator_.sensors()});
   }
 
   /// On stdout, or on stderr where stdout belongs to the document.
@@ -354,20 +390,22 @@ class Run {
       });
     if (!options_.checkpoint.empty())
       attempt([&] {
-        saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(), counters_);
+        saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(),
+                       environments_.counters());
       });
   }
 
   const RunOptions& options_;
   const CommonOptions& common_;
-  Simulator simulator_;
-  RunCounters counters_;
+  Environments environments_;
+  Simulator& simulator_;  // the first of them, which the files are about
   std::optional<RecordingWriter> recording_;
   std::optional<Trace> trace_;
   std::optional<Replay> replay_;
   std::optional<OutputFile> replayFile_;
   std::vector<BodyState> bodies_;
   std::optional<EarlyEnd> early_;
+  int stepsAtOnce_ = 1;
   std::uint64_t stepsHere_ = 0;
   Real simulatedHere_s_ = 0, wall_s_ = 0;
 };
@@ -417,7 +455,9 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
   command->add_option("--solver", options->solver, "Solver (default: the scene's)")
       ->check(CLI::IsMember({"sap", "impulse", "event"}))
       ->type_name("sap|impulse|event");
-  command->add_option("--envs", options->envs, "Environments")
+  command
+      ->add_option("--envs", options->envs,
+                   "Environments, stepped together; bodies and files are those of the first")
       ->check(CLI::Range(1, 1 << 24))
       ->type_name("B")
       ->default_str("1");

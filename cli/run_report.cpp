@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace tangere::cli {
@@ -38,6 +39,29 @@ void forEachStatus(const RunCounters& counters, Visit visit) {
   }
 }
 
+/// Means over the vertices, and the box around them.
+Json softJson(const Simulator& simulator, int soft) {
+  const std::span<const Vec3> x = simulator.softPositions(soft), v = simulator.softVelocities(soft);
+  Vec3 center{}, velocity{}, lower = x[0], upper = x[0];
+  Real fastest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    center += x[i];
+    velocity += v[i];
+    fastest = std::max(fastest, norm(v[i]));
+    for (int k = 0; k < 3; ++k) {
+      lower[k] = std::min(lower[k], x[i][k]);
+      upper[k] = std::max(upper[k], x[i][k]);
+    }
+  }
+  const Real share = 1 / static_cast<Real>(x.size());
+  return {{"position", vecJson(center * share)},
+          {"linear_velocity", vecJson(velocity * share)},
+          {"lower", vecJson(lower)},
+          {"upper", vecJson(upper)},
+          {"max_speed", fastest},
+          {"vertices", x.size()}};
+}
+
 }  // namespace
 
 std::string hashText(std::uint64_t hash) {
@@ -64,6 +88,11 @@ Json runDocument(const RunSummary& summary) {
         {"linear_velocity", vecJson(body.linearVelocity)},
         {"angular_velocity", vecJson(body.angularVelocity)}};
   }
+  Json softs = Json::object();
+  for (int i = 0; i < simulator.model().numSoftBodies(); ++i)
+    softs[std::string(simulator.model().softBodyName(i))] = softJson(simulator, i);
+  Json hashes = Json::array();
+  for (const std::uint64_t hash : summary.stateHashes) hashes.push_back(hashText(hash));
   return {{"steps", counters.steps},
           {"simulated_s", simulator.state().time},
           {"wall_s", summary.wall_s},
@@ -78,7 +107,12 @@ Json runDocument(const RunSummary& summary) {
           {"energy", energy},
           {"peak_memory_mb", peakMemory_mb()},
           {"state_hash", hashText(simulator.state().hash())},
-          {"bodies", bodies}};
+          {"bodies", bodies},
+          {"soft_bodies", softs},
+          {"envs", summary.numEnvironments},
+          {"environment_steps_per_s",
+           ratio(static_cast<Real>(summary.environmentStepsHere), summary.wall_s)},
+          {"state_hashes", hashes}};
 }
 
 void printRunTable(const std::string& scene, const RunSummary& summary, bool withBodies) {
@@ -91,11 +125,17 @@ void printRunTable(const std::string& scene, const RunSummary& summary, bool wit
   };
   std::printf("%s\n", scene.c_str());
   row("bodies", "%d", simulator.model().numBodies());
+  if (const int softs = simulator.model().numSoftBodies(); softs > 0)
+    row("soft bodies", "%d with %d vertices", softs, simulator.model().numSoftVertices());
   row("steps", "%llu", static_cast<unsigned long long>(counters.steps));
   row("simulated", "%.6g s", simulator.state().time);
   row("wall time", "%.3f s (%.4g x real time, %.4g steps/s)", summary.wall_s,
       ratio(summary.simulatedHere_s, summary.wall_s),
       ratio(static_cast<Real>(summary.stepsHere), summary.wall_s));
+  if (summary.numEnvironments > 1)
+    row("environments", "%d, %.4g steps/s together; below: environment 0, status of all",
+        summary.numEnvironments,
+        ratio(static_cast<Real>(summary.environmentStepsHere), summary.wall_s));
   row("contacts", "mean %.4g, max %llu", meanOf(counters.contactsSum, counters.steps),
       static_cast<unsigned long long>(counters.contactsMax));
   row("iterations", "mean %.4g, max %llu", meanOf(counters.iterationsSum, counters.steps),
@@ -110,7 +150,11 @@ void printRunTable(const std::string& scene, const RunSummary& summary, bool wit
     if (counters.energy.*ledger.value != 0)
       row("energy", "%+.6e J %s", counters.energy.*ledger.value, ledger.name);
   row("peak memory", "%.1f MB", peakMemory_mb());
-  row("state hash", "%s", hashText(simulator.state().hash()).c_str());
+  if (summary.numEnvironments == 1)
+    row("state hash", "%s", hashText(simulator.state().hash()).c_str());
+  else
+    for (std::size_t i = 0; i < summary.stateHashes.size(); ++i)
+      row("state hash", "%s of environment %zu", hashText(summary.stateHashes[i]).c_str(), i);
   if (!withBodies) return;
   for (int i = 0; i < simulator.model().numBodies(); ++i) {
     const BodyState body = simulator.body(i);

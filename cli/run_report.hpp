@@ -8,14 +8,21 @@
 #include <tangere/checkpoint.hpp>
 #include <tangere/simulator.hpp>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tangere::cli {
 
 struct RunSummary {
-  const Simulator* simulator = nullptr;
-  RunCounters counters{};       ///< of the whole run, what came before a checkpoint included
-  std::uint64_t stepsHere = 0;  ///< of this process
+  const Simulator* simulator = nullptr;  ///< the first environment
+  /// Of the whole run, what came before a checkpoint included; the status of the steps is that of
+  /// all environments, the rest that of the first.
+  RunCounters counters{};
+  int numEnvironments = 1;
+  std::vector<std::uint64_t> stateHashes{};  ///< of the first of them
+  std::uint64_t stepsHere = 0;               ///< of this process, by one environment
+  std::uint64_t environmentStepsHere = 0;    ///< by all of them together
   Real simulatedHere_s = 0;
   Real wall_s = 0;
 };

@@ -200,6 +200,20 @@ struct Keyframe {
   std::vector<Real> activation{}, control{};
 };
 
+/// What an actuator is told over time: straight lines between points, the first value before and
+/// the last one after them. It wins over Simulator::setControl().
+struct ControlSchedule {
+  std::string actuator;
+  std::vector<Real> times{};  ///< [s], ascending
+  std::vector<Real> values{};
+};
+
+/// Where a joint of one coordinate stands at the start, instead of at its reference.
+struct StartPosition {
+  std::string joint;
+  Real position = 0;  ///< [m, rad]
+};
+
 /// Two shapes that touch whatever the filters say, with parameters of their own.
 struct ShapePairRule {
   std::string shape1, shape2;  ///< names of shapes

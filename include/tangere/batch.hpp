@@ -7,6 +7,7 @@
 #include <tangere/simulator.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -14,6 +15,10 @@ namespace tangere {
 
 class BatchedSimulator {
  public:
+  /// Sees an environment after one of its steps, one that failed included, on the thread that made
+  /// it: different environments at the same time. Must not throw.
+  using StepObserver = std::function<void(int environment, const Simulator& simulator)>;
+
   /// Throws InvalidInput when there is no environment or no thread.
   BatchedSimulator(const Model& model, int numEnvironments, int numThreads = 1);
   ~BatchedSimulator();
@@ -27,7 +32,7 @@ class BatchedSimulator {
 
   /// Up to `count` steps of every environment that is running. One whose state would not be finite
   /// stops by itself, with its state as it was; the others go on.
-  void step(int count = 1);
+  void step(int count = 1, const StepObserver& observer = {});
   /// Steps with controls for each step and environment: controls[(env * numSteps + step) *
   /// numActuators + actuator]. Where `positions` and `velocities` are not empty they receive the
   /// coordinates after each step, in the same order. Throws InvalidInput when a size does not fit.

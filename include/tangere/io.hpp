@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers of mesh files. A file that is not what it claims to be is refused with its name, the line
-// or byte, what was found there and what is allowed; sizes are checked before memory is asked for.
+// Files of surface and volume meshes. A file that is not what it claims to be is refused with its
+// name, the line or byte, what was found there and what is allowed; sizes are checked before memory
+// is asked for.
 #pragma once
 
 #include <tangere/mesh.hpp>
+#include <tangere/tet_mesh.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -44,5 +46,48 @@ struct MeshReadLimits {
 [[nodiscard]] TriangleMesh readGlb(std::span<const std::byte> bytes, std::string_view name = "glb",
                                    const MeshReadLimits& limits = {},
                                    std::vector<std::string>* ignored = nullptr);
+
+/// What a reader of volume files accepts; anything larger is refused.
+struct TetMeshReadLimits {
+  std::size_t maxBytes = std::size_t{512} << 20;
+  std::size_t maxTets = 10'000'000;
+};
+
+/// Reads the tetrahedra of a .msh (Gmsh 2.0-2.2, 4.1), .vtk (legacy unstructured grid) or
+/// .node/.ele pair (TetGen), by its extension; of the pair either name will do. Numbers are metres.
+/// Vertices at one place become one; vertices without a tetrahedron, repeated tetrahedra, and cells
+/// of other kinds are left out; of tetrahedra of higher order the corners are kept, and those of
+/// negative volume are turned. Each of this is a sentence in `notes`, where that is not null.
+/// Throws InvalidInput, also when the file cannot be read.
+[[nodiscard]] TetMesh readTetMesh(const std::filesystem::path& path,
+                                  std::vector<std::string>* notes = nullptr,
+                                  const TetMeshReadLimits& limits = {});
+
+/// Gmsh's format, ASCII or binary of either byte order. Tags need not be consecutive.
+[[nodiscard]] TetMesh readMsh(std::span<const std::byte> bytes, std::string_view name = "msh",
+                              std::vector<std::string>* notes = nullptr,
+                              const TetMeshReadLimits& limits = {});
+
+/// VTK's legacy format, ASCII or binary, with cells as counted lists or as offsets.
+[[nodiscard]] TetMesh readVtk(std::span<const std::byte> bytes, std::string_view name = "vtk",
+                              std::vector<std::string>* notes = nullptr,
+                              const TetMeshReadLimits& limits = {});
+
+/// TetGen's two files, counted from 0 or from 1. Attributes and markers are skipped.
+[[nodiscard]] TetMesh readTetGen(std::string_view nodes, std::string_view elements,
+                                 std::string_view nodeName = "node",
+                                 std::string_view elementName = "ele",
+                                 std::vector<std::string>* notes = nullptr,
+                                 const TetMeshReadLimits& limits = {});
+
+enum class MeshEncoding : unsigned char {
+  Binary,  ///< read back to the same bits
+  Ascii,   ///< seventeen digits: read back to the same bits too, by readers that round well
+};
+
+/// Writes MSH 4.1 (.msh) or legacy VTK (.vtk), by the extension. The file has its name only once it
+/// is whole. Throws InvalidInput for another extension, FileError when it cannot be written.
+void writeTetMesh(const std::filesystem::path& path, const TetMesh& mesh,
+                  MeshEncoding encoding = MeshEncoding::Binary);
 
 }  // namespace tangere

@@ -5,10 +5,17 @@
 
 #include <tangere/config.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace tangere {
+
+/// How surfaces press on each other.
+enum class ContactModel : std::uint8_t {
+  Point,         ///< at points, each with its depth
+  Hydroelastic,  ///< over an area, by a pressure that grows inward
+};
 
 /// A surface. Two of them combine as the geometric mean, sqrt(a b), of each number, unless a
 /// MaterialPair says otherwise: a frictionless surface then stays frictionless against anything.
@@ -26,6 +33,14 @@ struct Material {
   /// Linear dissipation: a contact relaxes in this time; the times of two surfaces add up [s].
   Real relaxationTime = 0.01;
   Real dissipation = 0;  ///< Hunt-Crossley, where that model is chosen [s/m]
+
+  // Pressure (the SAP solver). One hydroelastic side is enough: the other is then a rigid surface,
+  // unless it is hydroelastic too. Soft bodies always press by areas.
+  ContactModel contact = ContactModel::Point;
+  /// Pressure at the points farthest inside [Pa]; unlimited: a rigid surface.
+  Real hydroelasticModulus = 1e7;
+  Real hydroelasticThickness = 1;   ///< of the compliant layer on a Plane [m]
+  Real hydroelasticResolution = 0;  ///< edges of the tetrahedra [m]; 0: chosen from the shape
 };
 
 /// What one pair of materials does where it is more than the combination rule.

@@ -9,6 +9,7 @@
 #include <tangere/contact_patch_cache.hpp>
 #include <tangere/material.hpp>
 #include <tangere/shape.hpp>
+#include <tangere/soft_body.hpp>
 #include <tangere/solver_options.hpp>
 
 #include <cstdint>
@@ -171,6 +172,20 @@ class Model {
   [[nodiscard]] int numSensorValues() const;
   [[nodiscard]] std::span<const Keyframe> keyframes() const;
 
+  // Soft bodies, in order of names (the SAP solver).
+  [[nodiscard]] int numSoftBodies() const;
+  [[nodiscard]] std::string_view softBodyName(int soft) const;
+  /// -1 when there is none.
+  [[nodiscard]] int findSoftBody(std::string_view name) const;
+  /// As it starts, in the world. It may have a few vertices more than the mesh that was given:
+  /// tetrahedra with all vertices on the surface are split.
+  [[nodiscard]] const TetMesh& softMesh(int soft) const;
+  /// Where its vertices start among those of all soft bodies.
+  [[nodiscard]] int firstVertexOf(int soft) const;
+  [[nodiscard]] int numSoftVertices() const;
+  /// [kg]
+  [[nodiscard]] Real softMass(int soft) const;
+
   [[nodiscard]] const SimulationOptions& options() const;
   /// The same bodies under other options. Throws InvalidInput.
   [[nodiscard]] Model withOptions(const SimulationOptions& options) const;
@@ -205,6 +220,7 @@ class ModelBuilder {
   void addMaterial(const Material& material);
   void addPair(const MaterialPair& pair);
   void addBody(const Body& body);
+  void addSoftBody(const SoftBody& soft);
   /// The two bodies never touch.
   void excludePair(std::string_view body1, std::string_view body2);
   /// The two shapes touch whatever filters say.
@@ -215,6 +231,8 @@ class ModelBuilder {
   void addEquality(const Equality& equality);
   void addSensor(const Sensor& sensor);
   void addKeyframe(const Keyframe& keyframe);
+  void addSchedule(const ControlSchedule& schedule);
+  void addStartPosition(const StartPosition& start);
 
   /// Throws InvalidInput when a material or body that is referred to does not exist.
   [[nodiscard]] Model build() const;

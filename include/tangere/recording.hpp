@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tangere/simulator.hpp>
+#include <tangere/tet_mesh.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -28,6 +29,9 @@ struct RecordFrame {
   std::span<const ContactForce> contacts;
   const StepReport& report;
   const EnergyLedger& energy;
+  std::span<const Vec3> softVertices{};  ///< positions; of all soft bodies, in order of the model
+  std::span<const PressurePolygon> polygons{};
+  std::span<const Real> sensors{};  ///< all readings, in order of the model
 };
 
 struct RecordingOptions {
@@ -42,7 +46,7 @@ struct RecordingOptions {
 class RecordingWriter {
  public:
   /// Opens PATH.partial. Throws FileError when it cannot be written or another run is writing it,
-  /// InvalidInput for a model without bodies or options out of range.
+  /// InvalidInput for a model without any body, rigid or soft, or options out of range.
   RecordingWriter(const std::filesystem::path& path, const Model& model,
                   const RecordingOptions& options = {});
   /// Without close(): leaves PATH.partial, complete up to the last frame.
@@ -51,7 +55,8 @@ class RecordingWriter {
   RecordingWriter& operator=(const RecordingWriter&) = delete;
 
   /// Throws InvalidInput, and records nothing of the frame, when a number is not finite or the
-  /// bodies are not those of the model; FileError when an earlier chunk could not be written.
+  /// bodies, vertices or readings are not those of the model; FileError when an earlier chunk could
+  /// not be written.
   void append(const RecordFrame& frame);
   /// Everything appended is in the file when it returns. Throws FileError.
   void flush();
@@ -74,6 +79,23 @@ struct RecordedFrame {
   std::vector<ContactForce> contacts;
   StepReport report{};
   EnergyLedger energy{};
+  std::vector<Vec3> softVertices;
+  std::vector<PressurePolygon> polygons;
+  std::vector<Real> sensors;
+};
+
+/// A soft body of a recording.
+struct RecordedSoftBody {
+  std::string name;
+  int firstVertex = 0, numVertices = 0;  ///< in RecordedFrame::softVertices
+  std::vector<Tet> tets;                 ///< of its own vertices, from 0
+  std::vector<Triangle> surface;         ///< likewise; counter-clockwise from outside
+};
+
+/// A sensor of a recording.
+struct RecordedSensor {
+  std::string name;
+  int firstValue = 0, numValues = 0;  ///< in RecordedFrame::sensors
 };
 
 /// Reads a recording, finished or .partial. Not for two threads at a time.
@@ -88,6 +110,9 @@ class RecordingReader {
   [[nodiscard]] std::int64_t numFrames() const;
   [[nodiscard]] int numBodies() const;
   [[nodiscard]] const std::string& bodyName(int body) const;
+  /// Recordings of earlier versions have none.
+  [[nodiscard]] std::span<const RecordedSoftBody> softBodies() const;
+  [[nodiscard]] std::span<const RecordedSensor> sensors() const;
   [[nodiscard]] std::uint64_t modelHash() const;
   /// Valid until the next call. Reading in order is fast: frames come in blocks. Throws
   /// InvalidInput for a frame that does not exist or is damaged.
@@ -100,8 +125,9 @@ class RecordingReader {
 
 struct RecordingDiffOptions {
   /// 0: every recorded number is compared, bit by bit, and the state hashes, which see what is not
-  /// recorded. Otherwise the motion alone: poses and velocities that are no farther apart than
-  /// this, each in its own unit, count as equal. (Contacts come and go by one step or the other.)
+  /// recorded. Otherwise the motion alone: poses, velocities and vertices that are no farther apart
+  /// than this, each in its own unit, count as equal. (Contacts come and go by one step or the
+  /// other.)
   Real tolerance = 0;
   bool onlyCommonSteps = false;  ///< a step that one of the two does not have is no difference
 };
@@ -109,10 +135,11 @@ struct RecordingDiffOptions {
 /// Where two recordings part.
 struct RecordingDifference {
   std::optional<std::uint64_t> step;  ///< none: the models differ
-  /// "model", "frames", "body", "contact", "solver", "energy" or "state"
+  /// "model", "frames", "body", "soft body", "contact", "pressure", "sensor", "solver", "energy" or
+  /// "state"
   std::string kind;
   std::string name;            ///< "box 3", or "box 3 on floor"
-  std::string quantity;        ///< "position"
+  std::string quantity;        ///< "position", "position of vertex 7"
   std::string value1, value2;  ///< with all digits
 };
 

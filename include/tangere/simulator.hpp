@@ -7,11 +7,13 @@
 #include <tangere/model.hpp>
 #include <tangere/state.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tangere {
 
@@ -26,7 +28,9 @@ enum class StepStatus : std::uint32_t {
   EnergyInjected = 1u << 2,      ///< Contacts did positive work beyond rounding.
   QueryNotConverged = 1u << 3,   ///< A collision query used its best answer.
   ImpactsCut = 1u << 4,          ///< More impacts than maxImpactsPerStep: the rest were inelastic.
-  HandlerRefused = 1u << 5,  ///< A contact handler gave rows that cannot be: they were left out.
+  HandlerRefused = 1u << 5,    ///< A contact handler gave rows that cannot be: they were left out.
+  ElementsInverted = 1u << 6,  ///< Tetrahedra of a soft body are inside out; they push back.
+  StepDivided = 1u << 7,       ///< The step failed whole and was taken in parts.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -43,7 +47,7 @@ enum class StepStatus : std::uint32_t {
 ///                         + residual
 struct EnergyLedger {
   Real kinetic = 0;          ///< at the end
-  Real potential = 0;        ///< at the end; zero at the world's origin
+  Real potential = 0;        ///< at the end; zero at the world's origin; elastic energy included
   Real external = 0;         ///< work of applied forces, drives and tendons
   Real damping = 0;          ///< of damping and dry friction of joints, and of falling asleep
   Real contactNormal = 0;    ///< work of normal impulses, impacts included
@@ -69,9 +73,32 @@ struct ContactForce {
   Real normalWork = 0, frictionWork = 0;  ///< [J]
 };
 
+/// One side of a pressure contact: a shape of a body, or a soft body.
+struct PressureSide {
+  int body = -1, shape = -1;  ///< -1: a soft body
+  int soft = -1;              ///< -1: a shape
+  int element = -1;           ///< tetrahedron or triangle; -1: a half space
+};
+
+/// A piece of the surface at which two bodies press on each other with equal pressure.
+struct PressurePolygon {
+  static constexpr int kMaxVertices = 8;
+  PressureSide side1{}, side2{};
+  int numVertices = 0;
+  std::array<Vec3, kMaxVertices> vertices{};   ///< world, counter-clockwise about the normal
+  std::array<Real, kMaxVertices> pressures{};  ///< at the start of the step [Pa]
+  Vec3 centroid{};
+  Vec3 normal{};                          ///< from side 2 to side 1
+  Real area = 0;                          ///< [m^2]
+  Real pressure = 0;                      ///< at the centroid, at the start of the step [Pa]
+  Vec3 force{};                           ///< on side 1, this step's; side 2 feels the opposite [N]
+  Real normalWork = 0, frictionWork = 0;  ///< [J]
+};
+
 struct StepReport {
   StepStatus status = StepStatus::Ok;
-  int numContacts = 0;
+  int numContacts = 0;          ///< points
+  int numPressurePolygons = 0;  ///< of pressure contacts
   int numIslands = 0;
   int iterations = 0;  ///< largest over the islands
   int numImpacts = 0;
@@ -82,6 +109,9 @@ struct StepReport {
   Real errorBound = 0;
   /// Whom the status is about: a body, or two bodies in contact; -1: nobody.
   int body1 = -1, body2 = -1;
+  int soft = -1;             ///< the same for a soft body
+  int numInverted = 0;       ///< tetrahedra inside out, at the start of the step
+  int linearIterations = 0;  ///< of conjugate gradients, all islands together
 };
 
 /// "step 12: SolverNotConverged between 'a' and 'b'": for people. Empty for Ok.
@@ -167,6 +197,22 @@ class Simulator {
   [[nodiscard]] std::span<const HandlerForce> handlerForces(int handler) const;
   /// Positions, velocities, activations, controls and time of a keyframe of the model.
   void resetToKeyframe(int keyframe);
+
+  // Soft bodies, by their index in the Model.
+  [[nodiscard]] std::span<const Vec3> softPositions(int soft) const;
+  [[nodiscard]] std::span<const Vec3> softVelocities(int soft) const;
+  /// Throw InvalidInput when the sizes do not fit or a number is not finite.
+  void setSoftPositions(int soft, std::span<const Vec3> positions);
+  void setSoftVelocities(int soft, std::span<const Vec3> velocities);
+  /// The vertex goes to `target` within each step, whatever pulls; until it is released.
+  void driveVertex(int soft, int vertex, const Vec3& target);
+  void releaseVertex(int soft, int vertex);
+  /// On one vertex, world, for the next step only [N].
+  void applySoftForce(int soft, int vertex, const Vec3& force);
+  /// Cauchy stress of each tetrahedron as it is now [Pa].
+  [[nodiscard]] std::vector<Mat3> softStress(int soft) const;
+  /// Polygons of the pressure contacts of the last step; valid until the next one.
+  [[nodiscard]] std::span<const PressurePolygon> pressureContacts() const;
 
  private:
   struct Impl;

@@ -14,6 +14,16 @@
 
 namespace tangere {
 
+/// What friction held at one polygon of a pressure contact in the last step. Objects are shapes,
+/// and after them soft bodies; elements are tetrahedra or triangles of theirs.
+struct HeldFriction {
+  std::uint32_t object1 = 0, object2 = 0;
+  std::int32_t element1 = -1, element2 = -1;
+  std::int64_t part = 0;  ///< of a polygon that acts at several points
+  Vec3 tangent{};         ///< impulse on object 1, world [N s]
+  Real normal = 0;        ///< [N s]
+};
+
 /// The arrays are the rows of state_fields.inc.
 struct State {
   Real time = 0;           ///< [s]
@@ -25,6 +35,7 @@ struct State {
 #undef TANGERE_FIELD
 
   ContactPatchCache patches;
+  std::vector<HeldFriction> heldFriction;  ///< sorted by objects and elements
 
   State() = default;
   /// The start of `model`.

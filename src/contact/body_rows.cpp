@@ -89,6 +89,79 @@ void writePointRows(const model::ModelData& model, const State& state, int c, in
   add(body2, p2, -1);
 }
 
+namespace {
+
+Mat3 frameOf(const solver::ImpulsePoint& point) {
+  return {{point.tangent1, point.tangent2, point.normal}};
+}
+
+/// One body's part of writeContactRows().
+struct ContactSide {
+  int body = 0;
+  Real sign = 1;
+  Vec3 solver::ImpulsePoint::*arm = nullptr;
+};
+
+void writeContactSide(const model::ModelData& model, const State& state, int c,
+                      const ContactSide& side, std::span<const solver::ImpulsePoint> points,
+                      SapWorkspace& sap) {
+  const int clique = sap.cliqueOfBody[side.body];
+  const auto count = static_cast<int>(points.size());
+  // As a sum and back: the arm of a point far from the origin has the digits of its position.
+  const auto place = [&](int i) { return state.center[side.body] + points[i].*side.arm; };
+  if (clique < 0) {
+    for (int i = 0; i < count; ++i) {
+      const Vec3 arm = place(i) - state.center[side.body];
+      addBias(state.velocity[side.body] + cross(state.angularVelocity[side.body], arm),
+              frameOf(points[i]), side.sign, sap.problem.biasOf(c + i));
+    }
+    return;
+  }
+  const int stride = sap.problem.numVelocities(clique);
+  Real* first = rowsOf(c, 0, clique, sap);
+  const std::ptrdiff_t step = count > 1 ? rowsOf(c + 1, 0, clique, sap) - first : 0;
+  if (isFreeBody(model, side.body)) {
+    for (int i = 0; i < count; ++i)
+      addFreePointRows(place(i) - state.center[side.body], frameOf(points[i]), side.sign,
+                       first + i * step, stride);
+    return;
+  }
+  const int link = model.linkOfBody[side.body];
+  const auto isFlat = [&](int i) {  // four points with one frame
+    for (int k = i + 1; k < i + 4; ++k) {
+      if (!(points[k].normal == points[i].normal && points[k].tangent1 == points[i].tangent1))
+        return false;
+    }
+    return true;
+  };
+  int i = 0;
+  for (; i + 4 <= count && isFlat(i); i += 4) {
+    const Vec3 p[4] = {place(i), place(i + 1), place(i + 2), place(i + 3)};
+    Real* const rows[4] = {first + i * step, first + (i + 1) * step, first + (i + 2) * step,
+                           first + (i + 3) * step};
+    dynamics::addPointJacobians(sap.trees, link, p, frameOf(points[i]), side.sign, rows, stride);
+  }
+  for (; i < count; ++i)
+    dynamics::addPointJacobian(sap.trees, link, place(i), frameOf(points[i]), side.sign,
+                               first + i * step, stride);
+}
+
+}  // namespace
+
+void writeContactRows(const model::ModelData& model, const State& state, int c, int body1,
+                      int body2, std::span<const solver::ImpulsePoint> points, SapWorkspace& sap) {
+  const int clique1 = cliqueOf(sap, body1);
+  if (clique1 >= 0 && clique1 == cliqueOf(sap, body2)) {
+    for (std::size_t i = 0; i < points.size(); ++i)
+      writePointRows(model, state, c + static_cast<int>(i), 0, body1,
+                     state.center[body1] + points[i].r1, body2, state.center[body2] + points[i].r2,
+                     frameOf(points[i]), sap);
+    return;
+  }
+  writeContactSide(model, state, c, {body1, 1, &solver::ImpulsePoint::r1}, points, sap);
+  writeContactSide(model, state, c, {body2, -1, &solver::ImpulsePoint::r2}, points, sap);
+}
+
 void writeAngularRows(const model::ModelData& model, const State& state, int c, int row, int body1,
                       int body2, const Mat3& R_WC, SapWorkspace& sap) {
   const int clique1 = cliqueOf(sap, body1);
@@ -206,7 +279,7 @@ void velocityOfRows(int c, const Real* v, const SapWorkspace& sap, Real* vc) {
   const solver::SapConstraint& constraint = sap.problem.constraints[c];
   for (int row = 0; row < constraint.numRows; ++row)
     vc[row] = sap.problem.bias[constraint.firstRow + row];
-  const auto add = [&](int clique, std::int64_t jacobian) {
+  const auto add = [&](int clique, std::int64_t jacobian, int firstNode, int numNodes) {
     if (clique < 0) return;
     const Real* J = sap.problem.jacobian.data() + jacobian;
     const Real* velocities = v + sap.problem.firstVelocity[clique];
@@ -214,13 +287,16 @@ void velocityOfRows(int c, const Real* v, const SapWorkspace& sap, Real* vc) {
       vc[0] += J[0] * velocities[constraint.dof1];
       return;
     }
-    const int n = sap.problem.numVelocities(clique);
+    const int n = numNodes > 0 ? 3 * numNodes : sap.problem.numVelocities(clique);
     for (int row = 0; row < constraint.numRows; ++row) {
-      for (int k = 0; k < n; ++k) vc[row] += J[row * n + k] * velocities[k];
+      for (int k = 0; k < n; ++k) {
+        const int at = numNodes > 0 ? 3 * sap.problem.nodes[firstNode + k / 3] + k % 3 : k;
+        vc[row] += J[row * n + k] * velocities[at];
+      }
     }
   };
-  add(constraint.clique1, constraint.jacobian1);
-  add(constraint.clique2, constraint.jacobian2);
+  add(constraint.clique1, constraint.jacobian1, constraint.firstNode1, constraint.numNodes1);
+  add(constraint.clique2, constraint.jacobian2, constraint.firstNode2, constraint.numNodes2);
 }
 
 Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point) {

@@ -6,6 +6,8 @@
 
 #include "contact/sap_workspace.hpp"
 
+#include <span>
+
 namespace tangere::contact {
 
 /// The world, as a body.
@@ -27,7 +29,11 @@ struct CliquePair {
 /// body 2 at p2, in the axes of R_WC; what moves with a given velocity goes to the bias.
 void writePointRows(const model::ModelData& model, const State& state, int c, int row, int body1,
                     const Vec3& p1, int body2, const Vec3& p2, const Mat3& R_WC, SapWorkspace& sap);
-/// The same for angular velocities.
+/// The same for consecutive points of a contact between two bodies, constraints from c on, whose
+/// Jacobians lie behind each other.
+void writeContactRows(const model::ModelData& model, const State& state, int c, int body1,
+                      int body2, std::span<const solver::ImpulsePoint> points, SapWorkspace& sap);
+/// writePointRows() for angular velocities.
 void writeAngularRows(const model::ModelData& model, const State& state, int c, int row, int body1,
                       int body2, const Mat3& R_WC, SapWorkspace& sap);
 

@@ -5,11 +5,14 @@
 #include "contact/drive_rows.hpp"
 #include "contact/equality_rows.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/pressure_rows.hpp"
+#include "contact/soft_rows.hpp"
 #include "contact/tendon_rows.hpp"
 #include "contact/user_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace tangere::contact {
 
@@ -36,7 +39,7 @@ void updateTrees(const model::ModelData& model, const State& state, SapWorkspace
 }
 
 void buildSapProblem(const model::ModelData& model, const model::Control& control,
-                     const State& state, const model::Workspace& ws, SapWorkspace& sap) {
+                     const State& state, model::Workspace& ws, SapWorkspace& sap) {
   sap.problem.clear(model.options.dt);
   sap.owners.clear();
   addCliques(model, state, sap);
@@ -49,7 +52,10 @@ void buildSapProblem(const model::ModelData& model, const model::Control& contro
     else
       fillTree(sap.treeOfClique[c], model, control, state, sap);
   }
+  addSoftCliques(model, control, state, ws, sap);
   addContacts(model, state, ws, sap);
+  addPressureRows(model, state, sap);
+  addAttachmentRows(model, state, sap);
   addJointRows(model, state, sap);
   addEqualityRows(model, state, sap);
   addTendonRows(model, sap);
@@ -195,13 +201,16 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
   }
 }
 
+/// Not std::hypot, whose last digit depends on the library.
+Real length(Real x, Real y) { return std::sqrt(x * x + y * y); }
+
 /// How fast the point will slide: as it does, where it slid in the last step; where it is new, what
 /// friction cannot stop of the free motion; otherwise not at all.
 Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
                   const SapWorkspace& sap) {
   if (point.friction == 0) return 0;
   if (point.normalImpulse > 0) {
-    const Real held = std::hypot(point.tangentImpulse[0], point.tangentImpulse[1]);
+    const Real held = length(point.tangentImpulse[0], point.tangentImpulse[1]);
     constexpr Real kNearlyAll = 1 - 1e-6;
     if (held < kNearlyAll * point.friction * point.normalImpulse) return 0;
     const Vec3 v = relativeVelocity(state, point);
@@ -210,7 +219,7 @@ Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
   Real vc[3];
   velocityOfRows(c, sap.problem.vStar.data(), sap, vc);
   const Real approach = -(vc[2] + point.gap / sap.problem.dt);
-  return std::max<Real>(std::hypot(vc[0], vc[1]) - point.friction * std::max<Real>(approach, 0), 0);
+  return std::max<Real>(length(vc[0], vc[1]) - point.friction * std::max<Real>(approach, 0), 0);
 }
 
 /// Bodies that start deep in each other are led apart, not thrown. A stiffness that was given is a
@@ -222,51 +231,65 @@ Real gapToClose(const solver::ImpulsePoint& point, const model::ContactMaterial&
   return std::max(point.gap, -kMaxSpeed * (dt + material.relaxationTime));
 }
 
-/// A constraint with the law of the contact and no Jacobian yet.
-int addPoint(const model::ModelData& model, const State& state, const solver::ImpulsePoint& point,
-             const model::ContactMaterial& material, const CliquePair& cliques, SapWorkspace& sap) {
-  const Real gap = gapToClose(point, material, sap.problem.dt);
+/// A constraint for each point, with the law of the contact and no Jacobian yet; the first one.
+int addPoints(const model::ModelData& model, const State& state,
+              std::span<const solver::ImpulsePoint> points, const model::ContactMaterial& material,
+              const CliquePair& cliques, SapWorkspace& sap) {
+  const Real dt = sap.problem.dt;
   if (model.options.sap.contact == SapContactModel::HuntCrossley) {
-    return sap.problem.addHuntCrossley(
-        cliques.first, cliques.second,
-        {.friction = point.friction,
-         .stiffness = material.stiffness,
-         .dissipation = material.dissipation,
-         .gap = gap,
-         .normalVelocity = dot(relativeVelocity(state, point), point.normal)});
+    const int first = sap.problem.numConstraints();
+    for (const solver::ImpulsePoint& point : points)
+      sap.problem.addHuntCrossley(
+          cliques.first, cliques.second,
+          {.friction = point.friction,
+           .stiffness = material.stiffness,
+           .dissipation = material.dissipation,
+           .gap = gapToClose(point, material, dt),
+           .normalVelocity = dot(relativeVelocity(state, point), point.normal)});
+    return first;
   }
-  return sap.problem.addContact(
-      cliques.first, cliques.second,
-      {.friction = point.friction,
-       .stiffness = material.stiffness,
-       .dissipationTime = material.relaxationTime,
-       .gap = gap,
-       .heldImpulse = {point.tangentImpulse[0], point.tangentImpulse[1]}});
+  const int first = sap.problem.addContacts(
+      static_cast<int>(points.size()), cliques.first, cliques.second,
+      {.stiffness = material.stiffness, .dissipationTime = material.relaxationTime});
+  solver::SapContact* contact = sap.problem.contacts.data() +
+                                static_cast<std::ptrdiff_t>(sap.problem.contacts.size()) -
+                                static_cast<std::ptrdiff_t>(points.size());
+  for (const solver::ImpulsePoint& point : points) {
+    contact->friction = point.friction;
+    contact->gap = gapToClose(point, material, dt);
+    contact->heldImpulse[0] = point.tangentImpulse[0];
+    contact->heldImpulse[1] = point.tangentImpulse[1];
+    ++contact;
+  }
+  return first;
 }
 
 void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
                  SapWorkspace& sap) {
   sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
+  const bool isLinear = model.options.sap.contact == SapContactModel::Linear;
   for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
     const solver::ImpulseGroup& group = ws.problem.groups[g];
     const CliquePair cliques = cliquesOf(sap, group.block1, group.block2);
-    if (cliques.first < 0) continue;
+    if (cliques.first < 0 || group.count == 0) continue;
     const auto [shape1, shape2] = ws.groupShapes[g];
     const model::ContactMaterial& material =
         model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
-    for (int i = group.first; i < group.first + group.count; ++i) {
-      const solver::ImpulsePoint& point = ws.problem.points[i];
-      const int c = addPoint(model, state, point, material, cliques, sap);
-      writePointRows(model, state, c, 0, group.block1, state.center[group.block1] + point.r1,
-                     group.block2, state.center[group.block2] + point.r2,
-                     Mat3{{point.tangent1, point.tangent2, point.normal}}, sap);
-      Real* impulse = sap.problem.impulseOf(c);
+    const std::span<const solver::ImpulsePoint> points(ws.problem.points.data() + group.first,
+                                                       static_cast<std::size_t>(group.count));
+    const int first = addPoints(model, state, points, material, cliques, sap);
+    writeContactRows(model, state, first, group.block1, group.block2, points, sap);
+    for (int i = 0; i < group.count; ++i) {
+      const solver::ImpulsePoint& point = points[static_cast<std::size_t>(i)];
+      Real* impulse = sap.problem.impulseOf(first + i);
       impulse[0] = point.tangentImpulse[0];
       impulse[1] = point.tangentImpulse[1];
       impulse[2] = point.normalImpulse;
-      if (model.options.sap.contact == SapContactModel::Linear)
-        sap.problem.contacts.back().slip = expectedSlip(c, point, state, sap);
-      sap.constraintOfPoint[i] = c;
+      if (isLinear) {
+        const int parameters = sap.problem.constraints[first + i].parameters;
+        sap.problem.contacts[parameters].slip = expectedSlip(first + i, point, state, sap);
+      }
+      sap.constraintOfPoint[group.first + i] = first + i;
     }
   }
 }

@@ -12,6 +12,6 @@ void updateTrees(const model::ModelData& model, const State& state, SapWorkspace
 /// free motion, and a constraint for every contact point, limit, drive, equality and dry friction.
 /// After buildContactProblem(), whose points it takes.
 void buildSapProblem(const model::ModelData& model, const model::Control& control,
-                     const State& state, const model::Workspace& ws, SapWorkspace& sap);
+                     const State& state, model::Workspace& ws, SapWorkspace& sap);
 
 }  // namespace tangere::contact

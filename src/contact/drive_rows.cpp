@@ -52,7 +52,9 @@ void readDrives(const model::ModelData& model, const model::Control& control, co
 
     const Joint& joint = model.joints[actuator.target].joint;
     // The limit of the joint is on what the actuator does there.
-    if (drive.gear != 0) {
+    const bool isJointLimited =
+        joint.lowerActuatorForce > -kUnlimited || joint.upperActuatorForce < kUnlimited;
+    if (isJointLimited && drive.gear != 0) {
       const Real a = joint.lowerActuatorForce / drive.gear,
                  b = joint.upperActuatorForce / drive.gear;
       drive.lowerForce = std::max(drive.lowerForce, std::min(a, b));

@@ -2,6 +2,7 @@
 #include "contact/find_contacts.hpp"
 
 #include "contact/foresee_contacts.hpp"
+#include "model/soft_bodies.hpp"
 
 #include <algorithm>
 
@@ -59,8 +60,11 @@ void findPairs(const model::ModelData& model, const State& state, model::Workspa
   }
 
   ws.pairKeys.clear();
+  ws.pressurePairs.clear();
   for (const ObjectPair& pair : ws.broadPhase.computePotentialPairs()) {
-    if (mayTouch(model, pair)) ws.pairKeys.push_back(pair);
+    if (!mayTouch(model, pair)) continue;
+    const bool isPressed = model.hasPressure && model::isPressurePair(model, pair);
+    (isPressed ? ws.pressurePairs : ws.pairKeys).push_back(pair);
   }
   const auto isSame = [](const ObjectPair& key, const model::ShapePair& pair) {
     return key.first == pair.shape1 && key.second == pair.shape2;

@@ -6,6 +6,7 @@
 
 #include <tangere/contact_handler.hpp>
 
+#include "contact/pressure_workspace.hpp"
 #include "dynamics/tree_dynamics.hpp"
 #include "dynamics/tree_kinematics.hpp"
 #include "model/workspace.hpp"
@@ -92,7 +93,11 @@ struct StepStart {
 
 struct SapWorkspace {
   explicit SapWorkspace(const model::ModelData& model)
-      : trees(model), keepsStart(!model.sensors.empty()) {}
+      : trees(model), keepsStart(!model.sensors.empty()) {
+    pressure.softs.resize(model.softs.size());
+    for (std::size_t s = 0; s < model.softs.size(); ++s)
+      pressure.softs[s].assembly = dynamics::makeSoftAssembly(model.softs[s].elastic);
+  }
 
   dynamics::TreeWorkspace trees;
   bool areTreesCurrent = false;  ///< `trees` holds the poses and velocities of the State as it is
@@ -113,10 +118,12 @@ struct SapWorkspace {
   std::vector<HandledConstraint> handled;
   bool isHandlerRefused = false;  ///< one gave rows that cannot be
 
+  PressureWorkspace pressure;
+
   bool keepsStart = false;
   StepStart start;
 
-  // By velocity, in the order of trees.
+  // By velocity, in the order of cliques; all but the first two for trees alone.
   std::vector<Real> v0, v1;              ///< before and after
   std::vector<Real> bias;                ///< Coriolis and centrifugal less gravity
   std::vector<Real> passive;             ///< of springs and damping at the start

@@ -28,7 +28,8 @@ SapOptions solverOptions(const model::ModelData& model) {
 
 void solveSap(const model::ModelData& model, const State& state, model::Workspace& ws,
               SapWorkspace& sap) {
-  std::copy(sap.v0.begin(), sap.v0.end(), sap.problem.v.begin());  // the guess
+  // The guess; soft bodies have theirs, with driven vertices as they will be.
+  std::copy_n(sap.v0.begin(), sap.bias.size(), sap.problem.v.begin());
   sap.report = sap.solver.solve(solverOptions(model), &sap.problem, ws.pool.get());
   std::copy(sap.problem.v.begin(), sap.problem.v.end(), sap.v1.begin());
   finishDrives(sap);
@@ -65,7 +66,7 @@ void takeImpulses(const State& state, model::Workspace& ws, SapWorkspace& sap) {
 void takeVelocities(const model::ModelData& model, model::Workspace& ws, SapWorkspace& sap) {
   const Real dt = model.options.dt;
   std::vector<std::uint8_t>& isTouched = sap.isTouched;
-  isTouched.assign(sap.treeOfClique.size(), 0);
+  isTouched.assign(static_cast<std::size_t>(sap.problem.numCliques()), 0);
   for (const solver::SapConstraint& constraint : sap.problem.constraints) {
     isTouched[constraint.clique1] = 1;
     if (constraint.clique2 >= 0) isTouched[constraint.clique2] = 1;
@@ -107,14 +108,20 @@ void report(const model::ModelData& model, model::Workspace& ws, const SapWorksp
   StepReport& out = ws.report;
   out.numIslands = sap.report.numIslands;
   out.iterations = sap.report.iterations;
+  out.linearIterations = sap.report.pcgIterations;
   out.residual = sap.report.residual;
   out.errorBound = sap.report.errorBound;
   if (sap.isHandlerRefused) out.status = out.status | StepStatus::HandlerRefused;
   if (solver::isSolved(sap.report.status)) return;
   out.status = out.status | StepStatus::SolverNotConverged;
   if (sap.report.worstConstraint >= 0) nameBodies(model, ws, sap, sap.report.worstConstraint, &out);
-  if (out.body1 < 0 && sap.report.worstClique >= 0) {
-    const model::Tree& tree = model.trees[sap.treeOfClique[sap.report.worstClique]];
+  const int worst = sap.report.worstClique;
+  if (worst >= static_cast<int>(sap.treeOfClique.size())) {
+    out.soft = worst - static_cast<int>(sap.treeOfClique.size());
+    return;
+  }
+  if (out.body1 < 0 && worst >= 0) {
+    const model::Tree& tree = model.trees[sap.treeOfClique[worst]];
     out.body1 = model.links[tree.firstLink].body;
   }
 }

@@ -2,6 +2,8 @@
 #include "contact/tree_ledger.hpp"
 
 #include "contact/body_rows.hpp"
+#include "contact/pressure_rows.hpp"
+#include "contact/soft_ledger.hpp"
 
 #include <cmath>
 
@@ -91,10 +93,11 @@ void measureTreeEnergy(const model::ModelData& model, const State& state, model:
     ws.treeEnergy.potential += potential;
     ws.treeEnergy.scale += kinetic + std::fabs(potential);
   }
+  addSoftEnergy(model, state, ws, sap);
 }
 
-void bookTreeWork(const model::ModelData& model, const State& state, model::Workspace& ws,
-                  SapWorkspace& sap) {
+void bookTreeWork(const model::ModelData& model, const model::Control& control, const State& state,
+                  model::Workspace& ws, SapWorkspace& sap) {
   bookConstraints(ws, sap);
   const Real dt = model.options.dt;
   sap.kineticAtStart = kineticAfterSolve(model, sap);
@@ -123,6 +126,8 @@ void bookTreeWork(const model::ModelData& model, const State& state, model::Work
   ws.ledger.external += applied;
   ws.ledger.damping += damping;
   sap.freeWork = free;
+  bookPressureWork(model, state, ws, sap);
+  bookSoftWork(model, control, state, ws, sap);
 }
 
 void closeTreeWork(const model::TreeEnergy& before, model::Workspace& ws, const SapWorkspace& sap) {
@@ -138,7 +143,7 @@ Real kineticAfterSolve(const model::ModelData& model, SapWorkspace& sap) {
   for (std::size_t c = 0; c < sap.treeOfClique.size(); ++c) {
     const int tree = sap.treeOfClique[c];
     if (model.trees[tree].isFreeBody) continue;
-    dynamics::computeTreeVelocities(sap.trees, tree, sap.nextVelocities);
+    dynamics::computeLinkVelocities(sap.trees, tree, sap.nextVelocities);
     sum += dynamics::treeKineticEnergy(sap.trees, tree);
   }
   return sum;

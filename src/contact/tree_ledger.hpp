@@ -16,8 +16,8 @@ void measureTreeEnergy(const model::ModelData& model, const State& state, model:
                        SapWorkspace& sap);
 
 /// After the solve, before anything moves.
-void bookTreeWork(const model::ModelData& model, const State& state, model::Workspace& ws,
-                  SapWorkspace& sap);
+void bookTreeWork(const model::ModelData& model, const model::Control& control, const State& state,
+                  model::Workspace& ws, SapWorkspace& sap);
 
 /// After the trees have moved; `before` is their energy before the step.
 void closeTreeWork(const model::TreeEnergy& before, model::Workspace& ws, const SapWorkspace& sap);

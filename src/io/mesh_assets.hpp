@@ -42,11 +42,12 @@ class MeshAssets {
 
   /// The same asset for the same use; null after an error, which is in the notes at `place`.
   [[nodiscard]] const MeshAsset* load(const MeshUse& use, Place place, const std::string& who);
+  /// Where a file of the scene is. Throws InvalidInput when that is outside its folder.
+  [[nodiscard]] std::filesystem::path resolve(const std::string& file) const;
 
  private:
   using Key = std::tuple<std::string, Real, Real, Real, MeshRepresentation>;
 
-  [[nodiscard]] std::filesystem::path resolve(const std::string& file) const;
   [[nodiscard]] const TriangleMesh& read(const std::string& file, Place place);
   [[nodiscard]] MeshAsset build(const MeshUse& use, Place place);
   void say(ImportNote::Kind kind, Place place, const std::string& file, const std::string& message);

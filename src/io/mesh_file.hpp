@@ -6,6 +6,7 @@
 
 #include <tangere/error.hpp>
 #include <tangere/io.hpp>
+#include <tangere/limit_exceeded.hpp>
 
 #include <filesystem>
 #include <string>
@@ -14,11 +15,7 @@
 
 namespace tangere::io {
 
-/// Larger than a limit, and nothing else is wrong.
-class LimitExceeded : public InvalidInput {
- public:
-  using InvalidInput::InvalidInput;
-};
+using tangere::LimitExceeded;
 
 /// The bytes of a regular file. Throws InvalidInput "name: why", LimitExceeded for its size.
 [[nodiscard]] std::string readRegularFile(const std::filesystem::path& path, std::string_view name,

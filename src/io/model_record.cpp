@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/model_record.hpp"
 
+#include <tangere/tet_mesh.hpp>
+
 #include <array>
 #include <span>
 #include <vector>
@@ -194,6 +196,54 @@ void writeShapes(hid_t group, const Model& model) {
              "row i has the triangles from triangle_offset[i] to triangle_offset[i + 1]");
 }
 
+/// What does not change of soft bodies; their vertices are numbered from 0 in each of them.
+void writeSoftBodies(hid_t group, const Model& model) {
+  std::vector<std::string> names;
+  std::vector<Real> mass, vertices;
+  std::vector<std::int32_t> tets, triangles;
+  std::vector<std::uint64_t> vertexOffset{0}, tetOffset{0}, triangleOffset{0};
+  for (int i = 0; i < model.numSoftBodies(); ++i) {
+    const TetMesh& mesh = model.softMesh(i);
+    names.emplace_back(model.softBodyName(i));
+    mass.push_back(model.softMass(i));
+    for (const Vec3& vertex : mesh.vertices()) append(vertices, vertex);
+    for (const Tet& tet : mesh.tets()) tets.insert(tets.end(), tet.begin(), tet.end());
+    for (const Triangle& t : mesh.surface()) triangles.insert(triangles.end(), t.begin(), t.end());
+    vertexOffset.push_back(vertices.size() / 3);
+    tetOffset.push_back(tets.size() / 4);
+    triangleOffset.push_back(triangles.size() / 3);
+  }
+  const Hdf5Handle softs = makeGroup(group, "soft_bodies");
+  writeTexts(softs.id(), "name", names, "the soft bodies, in the order of every other table");
+  writeArray(softs.id(), "mass", mass, {}, "kg", "");
+  writeArray(softs.id(), "vertices", vertices, {3}, "m", "at the start of the scene, world");
+  writeArray(softs.id(), "vertex_offset", vertexOffset, {}, "",
+             "soft body i has the vertices from vertex_offset[i] to vertex_offset[i + 1], here and "
+             "in /soft_bodies/position");
+  writeArray(softs.id(), "tetrahedra", tets, {4}, "", "of the soft body's own vertices, from 0");
+  writeArray(softs.id(), "tetrahedron_offset", tetOffset, {}, "",
+             "soft body i has the rows from tetrahedron_offset[i] to tetrahedron_offset[i + 1]");
+  writeArray(softs.id(), "triangles", triangles, {3}, "",
+             "of the surface, counter-clockwise from outside, of the soft body's own vertices");
+  writeArray(softs.id(), "triangle_offset", triangleOffset, {}, "",
+             "soft body i has the rows from triangle_offset[i] to triangle_offset[i + 1]");
+}
+
+void writeSensors(hid_t group, const Model& model) {
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> offset;
+  for (int i = 0; i < model.numSensors(); ++i) {
+    names.push_back(model.sensor(i).name);
+    offset.push_back(static_cast<std::uint64_t>(model.startOfSensor(i)));
+  }
+  offset.push_back(static_cast<std::uint64_t>(model.numSensorValues()));
+  const Hdf5Handle sensors = makeGroup(group, "sensors");
+  writeTexts(sensors.id(), "name", names, "the sensors, in the order of their readings");
+  writeArray(sensors.id(), "value_offset", offset, {}, "",
+             "sensor i has the columns from value_offset[i] to value_offset[i + 1] of "
+             "/sensors/values");
+}
+
 }  // namespace
 
 void writeText(hid_t object, const char* attribute, const std::string& text) {
@@ -235,6 +285,8 @@ void writeModel(hid_t file, const Model& model) {
   writeArray(group.id(), "inertia", inertia, {3, 3}, "kg m^2",
              "about the centre of mass, in the body's frame");
   writeShapes(group.id(), model);
+  if (model.numSoftBodies() > 0) writeSoftBodies(group.id(), model);
+  if (model.numSensorValues() > 0) writeSensors(group.id(), model);
 }
 
 }  // namespace tangere::io

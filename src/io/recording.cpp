@@ -12,7 +12,9 @@
 #include "io/hdf5_driver.hpp"
 #include "io/model_record.hpp"
 #include "io/partial_file.hpp"
+#include "io/record_column.hpp"
 #include "io/recording_layout.hpp"
+#include "model/model_data.hpp"
 
 #include <unistd.h>
 
@@ -35,89 +37,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr hsize_t kContactsPerChunk = 1024;
+constexpr hsize_t kVerticesPerChunk = 4096;
 constexpr std::size_t kMaxChunkBytes = std::size_t{4} << 20;
 // Telling the file about new chunks costs milliseconds, however small they are. A run that fills a
 // chunk in less time collects several: what a kill costs is then still only a moment of work.
 constexpr std::chrono::milliseconds kMinInterval{100};
 constexpr int kMaxChunksAtOnce = 16;
 constexpr std::size_t kMaxBytesAtOnce = std::size_t{8} << 20;
-
-/// One dataset that grows by rows. Values are collected by add(); handOver() gives them to the
-/// thread that calls write(), which must have finished with those before.
-template <class T>
-class Column {
- public:
-  /// `rowShape`: empty for one number a row, {3} for a vector, {bodies, 3} for a vector per body.
-  void create(hid_t group, const char* name, const std::vector<hsize_t>& rowShape,
-              hsize_t chunkRows, int compression) {
-    rank_ = static_cast<int>(rowShape.size()) + 1;
-    std::array<hsize_t, 3> limit{}, chunk{};
-    limit[0] = H5S_UNLIMITED;
-    chunk[0] = chunkRows;
-    for (std::size_t i = 0; i < rowShape.size(); ++i)
-      shape_[i + 1] = limit[i + 1] = chunk[i + 1] = rowShape[i];
-    for (int i = 1; i < rank_; ++i) row_size_ *= static_cast<std::size_t>(shape_[i]);
-    const io::Hdf5Handle space(H5Screate_simple(rank_, shape_.data(), limit.data()), H5Sclose);
-    const io::Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_chunk(properties.id(), rank_, chunk.data());
-    H5Pset_shuffle(properties.id());
-    if (compression > 0) H5Pset_deflate(properties.id(), static_cast<unsigned>(compression));
-    H5Pset_obj_track_times(properties.id(), false);
-    dataset_ = io::Hdf5Handle(H5Dcreate2(group, name, io::fileType<T>(), space.id(), H5P_DEFAULT,
-                                         properties.id(), H5P_DEFAULT),
-                              H5Dclose);
-  }
-  void describe(const char* unit, const char* meaning) const {
-    if (*unit != '\0') io::writeText(dataset_.id(), "unit", unit);
-    if (*meaning != '\0') io::writeText(dataset_.id(), "meaning", meaning);
-  }
-  void add(T value) { buffer_.push_back(value); }
-  void handOver() {
-    std::swap(buffer_, handed_);
-    buffer_.clear();
-  }
-  [[nodiscard]] bool write() {
-    const auto rows = static_cast<hsize_t>(handed_.size() / row_size_);
-    if (rows == 0) return dataset_.isValid();
-    std::array<hsize_t, 3> begin{}, count = shape_, extent = shape_;
-    begin[0] = shape_[0];
-    count[0] = rows;
-    extent[0] = shape_[0] + rows;
-    if (H5Dset_extent(dataset_.id(), extent.data()) < 0) return false;
-    const io::Hdf5Handle space(H5Dget_space(dataset_.id()), H5Sclose);
-    const io::Hdf5Handle memory(H5Screate_simple(rank_, count.data(), nullptr), H5Sclose);
-    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr);
-    const bool written = H5Dwrite(dataset_.id(), io::nativeType<T>(), memory.id(), space.id(),
-                                  H5P_DEFAULT, handed_.data()) >= 0;
-    shape_ = extent;
-    handed_.clear();
-    return written;
-  }
-  void close() { dataset_.reset(); }
-
- private:
-  io::Hdf5Handle dataset_;
-  int rank_ = 1;
-  std::array<hsize_t, 3> shape_{};
-  std::size_t row_size_ = 1;
-  std::vector<T> buffer_, handed_;
-};
-
-template <class T>
-void add(Column<T>& column, T value) {
-  column.add(value);
-}
-void add(Column<Real>& column, const Vec3& v) {
-  column.add(v.x);
-  column.add(v.y);
-  column.add(v.z);
-}
-void add(Column<Real>& column, const Quat& q) {
-  column.add(q.w);
-  column.add(q.x);
-  column.add(q.y);
-  column.add(q.z);
-}
 
 bool isFinite(Real value) { return std::isfinite(value); }
 bool isFinite(const Vec3& v) { return isFinite(v.x) && isFinite(v.y) && isFinite(v.z); }
@@ -131,7 +57,10 @@ void requireFinite(const io::Field<Row, Value> (&fields)[N], const Row& row, con
         std::string("not recorded: a number that is not finite in ") + of + " " + field.name);
 }
 
-/// All columns of a recording, in groups.
+template <class T>
+using Column = io::RecordColumn<T>;
+
+/// All columns of a recording, in groups; those of what a model does not have are never created.
 struct Columns {
   Column<Real> time;
   Column<std::uint64_t> stateHash;
@@ -146,6 +75,14 @@ struct Columns {
   std::array<Column<std::int32_t>, std::size(io::kReportInts)> reportInts;
   std::array<Column<Real>, std::size(io::kReportReals)> reportReals;
   std::array<Column<Real>, std::size(io::kLedgerReals)> ledgerReals;
+  Column<Real> softPosition, sensors;
+  Column<std::uint64_t> polygonOffset, firstVertex;
+  std::array<Column<std::int32_t>, std::size(io::kSideInts)> side1Ints, side2Ints;
+  std::array<Column<std::int32_t>, std::size(io::kPolygonInts)> polygonInts;
+  std::array<Column<Real>, std::size(io::kPolygonVectors)> polygonVectors;
+  std::array<Column<Real>, std::size(io::kPolygonReals)> polygonReals;
+  Column<Real> vertex, vertexPressure;
+  std::array<Column<std::int32_t>, std::size(io::kPressureReportInts)> pressureReportInts;
 
   /// Calls visit(column) for every column except `step`; stops at the first false.
   template <class Visit>
@@ -153,12 +90,53 @@ struct Columns {
     const auto all = [&](auto& columns) {
       return std::all_of(columns.begin(), columns.end(), visit);
     };
-    return all(contactInts) && all(contactIds) && all(contactVectors) && all(contactReals) &&
-           visit(contactOffset) && visit(position) && visit(quaternion) && visit(linearVelocity) &&
-           visit(angularVelocity) && visit(status) && all(reportInts) && all(reportReals) &&
-           all(ledgerReals) && visit(time) && visit(stateHash);
+    return visit(vertex) && visit(vertexPressure) && visit(firstVertex) && all(side1Ints) &&
+           all(side2Ints) && all(polygonInts) && all(polygonVectors) && all(polygonReals) &&
+           visit(polygonOffset) && all(pressureReportInts) && visit(softPosition) &&
+           visit(sensors) && all(contactInts) && all(contactIds) && all(contactVectors) &&
+           all(contactReals) && visit(contactOffset) && visit(position) && visit(quaternion) &&
+           visit(linearVelocity) && visit(angularVelocity) && visit(status) && all(reportInts) &&
+           all(reportReals) && all(ledgerReals) && visit(time) && visit(stateHash);
   }
 };
+
+/// One column for each field of a row.
+template <class Columns, class Fields, class Row>
+void addAll(Columns& list, const Fields& fields, const Row& row) {
+  for (std::size_t i = 0; i < list.size(); ++i) add(list[i], row.*fields[i].member);
+}
+
+/// Creates columns that say what they are.
+struct Maker {
+  int compression = 0;
+
+  template <class T>
+  void operator()(const io::Hdf5Handle& group, Column<T>& column, const std::string& name,
+                  const std::vector<hsize_t>& rowShape, hsize_t chunk, const char* unit,
+                  const char* meaning) const {
+    column.create(group.id(), name.c_str(), rowShape, chunk, compression);
+    column.describe(unit, meaning);
+  }
+  template <class Columns, class Fields>
+  void all(const io::Hdf5Handle& group, Columns& list, const Fields& fields,
+           const std::vector<hsize_t>& rowShape, hsize_t chunk,
+           const std::string& ending = "") const {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      (*this)(group, list[i], fields[i].name + ending, rowShape, chunk, fields[i].unit,
+              fields[i].meaning);
+  }
+};
+
+void requireFinitePolygon(const PressurePolygon& polygon) {
+  TANGERE_REQUIRE(polygon.numVertices >= 0 && polygon.numVertices <= PressurePolygon::kMaxVertices,
+                  "not recorded: a polygon with an impossible number of vertices",
+                  polygon.numVertices);
+  requireFinite(io::kPolygonVectors, polygon, "polygon");
+  requireFinite(io::kPolygonReals, polygon, "polygon");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(polygon.numVertices); ++i)
+    TANGERE_REQUIRE(isFinite(polygon.vertices[i]) && isFinite(polygon.pressures[i]),
+                    "not recorded: a number that is not finite in a vertex of a polygon", i);
+}
 
 }  // namespace
 
@@ -167,12 +145,14 @@ struct RecordingWriter::Impl {
   io::DriverFile driver;  // outlives `file`
   io::Hdf5Handle file;
   Columns columns;
-  int numBodies = 0;
+  std::size_t numBodies = 0, numSoftVertices = 0, numSensorValues = 0;
+  bool hasPressure = false;
   int framesPerChunk = 0;
   int framesBuffered = 0;
   std::size_t bytesBuffered = 0;
   Clock::time_point handedAt = Clock::now();
   std::uint64_t numFrames = 0, framesHanded = 0, numContacts = 0;
+  std::uint64_t numPolygons = 0, numVertices = 0;
   bool isOpen = false;
 
   // The thread writes while hasWork; what it writes with is its own for that time.
@@ -183,14 +163,18 @@ struct RecordingWriter::Impl {
   std::atomic<bool> hasFailed{false};
   std::uint64_t framesWritten = 0;
 
-  explicit Impl(const std::filesystem::path& path, int bodies)
-      : name(path.string()), partial(io::partialName(name)), numBodies(bodies) {}
+  explicit Impl(const std::filesystem::path& path)
+      : name(path.string()), partial(io::partialName(name)) {}
   Impl(const std::filesystem::path& path, const Model& model, const RecordingOptions& options);
   ~Impl();
   void createFile(const Model& model);
   void createColumns(int compression);
+  void createBodyColumns(const Maker& make);
+  void createPressureColumns(const Maker& make);
   void startWorker();
+  void requireFits(const RecordFrame& frame) const;
   void addFrame(const RecordFrame& frame);
+  void addPolygon(const PressurePolygon& polygon);
   [[nodiscard]] bool isDue() const;
   void handOver();
   void waitForWorker();
@@ -203,13 +187,18 @@ struct RecordingWriter::Impl {
 // It delegates: from here on the destructor runs whatever is thrown.
 RecordingWriter::Impl::Impl(const std::filesystem::path& path, const Model& model,
                             const RecordingOptions& options)
-    : Impl(path, model.numBodies()) {
-  TANGERE_REQUIRE(numBodies > 0, "a recording needs at least one body");
+    : Impl(path) {
+  numBodies = static_cast<std::size_t>(model.numBodies());
+  numSoftVertices = static_cast<std::size_t>(model.numSoftVertices());
+  numSensorValues = static_cast<std::size_t>(model.numSensorValues());
+  hasPressure = model.data().hasPressure;
+  TANGERE_REQUIRE(numBodies + numSoftVertices > 0, "a recording needs at least one body");
   TANGERE_REQUIRE(options.framesPerChunk > 0, "frames per chunk must be positive",
                   options.framesPerChunk);
   TANGERE_REQUIRE(options.compression >= 0 && options.compression <= 9,
                   "compression must be from 0 to 9", options.compression);
-  const std::size_t frameBytes = static_cast<std::size_t>(numBodies) * sizeof(Quat);
+  const std::size_t frameBytes = std::max(
+      {numBodies * sizeof(Quat), numSoftVertices * sizeof(Vec3), numSensorValues * sizeof(Real)});
   framesPerChunk = static_cast<int>(std::clamp<std::size_t>(
       kMaxChunkBytes / frameBytes, 1, static_cast<std::size_t>(options.framesPerChunk)));
   driver.descriptor = io::openPartial(name);
@@ -255,44 +244,102 @@ RecordingWriter::Impl::~Impl() {
 }
 
 void RecordingWriter::Impl::createColumns(int compression) {
-  const auto bodies = static_cast<hsize_t>(numBodies);
   const auto rows = static_cast<hsize_t>(framesPerChunk);
-  const auto make = [&](const io::Hdf5Handle& group, auto& column, const char* columnName,
-                        const std::vector<hsize_t>& shape, hsize_t chunk, const char* unit,
-                        const char* meaning) {
-    column.create(group.id(), columnName, shape, chunk, compression);
-    column.describe(unit, meaning);
-  };
-  const auto makeAll = [&](const io::Hdf5Handle& group, auto& list, const auto& fields,
-                           const std::vector<hsize_t>& shape, hsize_t chunk) {
-    for (std::size_t i = 0; i < list.size(); ++i)
-      make(group, list[i], fields[i].name, shape, chunk, fields[i].unit, fields[i].meaning);
-  };
-
+  const Maker make{compression};
   const io::Hdf5Handle frames = io::makeGroup(file.id(), "frames");
   make(frames, columns.time, "time", {}, rows, "s", "");
   make(frames, columns.step, "step", {}, rows, "", "steps taken; its length counts the frames");
   make(frames, columns.stateHash, "state_hash", {}, rows, "", "hash of the whole state");
-  const io::Hdf5Handle body = io::makeGroup(file.id(), "bodies");
-  make(body, columns.position, "position", {bodies, 3}, rows, "m", "of the body's origin, world");
-  make(body, columns.quaternion, "quaternion", {bodies, 4}, rows, "", "w x y z, body to world");
-  make(body, columns.linearVelocity, "linear_velocity", {bodies, 3}, rows, "m/s",
-       "of the body's origin, world");
-  make(body, columns.angularVelocity, "angular_velocity", {bodies, 3}, rows, "rad/s", "world");
+  if (numBodies > 0) createBodyColumns(make);
   const io::Hdf5Handle contacts = io::makeGroup(file.id(), "contacts");
   make(contacts, columns.contactOffset, "offset", {}, rows, "",
        "frame i has the rows from offset[i] to offset[i + 1] of the other columns");
-  makeAll(contacts, columns.contactInts, io::kContactInts, {}, kContactsPerChunk);
-  makeAll(contacts, columns.contactIds, io::kContactIds, {}, kContactsPerChunk);
-  makeAll(contacts, columns.contactVectors, io::kContactVectors, {3}, kContactsPerChunk);
-  makeAll(contacts, columns.contactReals, io::kContactReals, {}, kContactsPerChunk);
+  make.all(contacts, columns.contactInts, io::kContactInts, {}, kContactsPerChunk);
+  make.all(contacts, columns.contactIds, io::kContactIds, {}, kContactsPerChunk);
+  make.all(contacts, columns.contactVectors, io::kContactVectors, {3}, kContactsPerChunk);
+  make.all(contacts, columns.contactReals, io::kContactReals, {}, kContactsPerChunk);
   columns.contactOffset.add(0);
   const io::Hdf5Handle solver = io::makeGroup(file.id(), "solver");
   make(solver, columns.status, "status", {}, rows, "", io::kStatusMeaning);
-  makeAll(solver, columns.reportInts, io::kReportInts, {}, rows);
-  makeAll(solver, columns.reportReals, io::kReportReals, {}, rows);
+  make.all(solver, columns.reportInts, io::kReportInts, {}, rows);
+  make.all(solver, columns.reportReals, io::kReportReals, {}, rows);
   const io::Hdf5Handle energy = io::makeGroup(file.id(), "energy");
-  makeAll(energy, columns.ledgerReals, io::kLedgerReals, {}, rows);
+  make.all(energy, columns.ledgerReals, io::kLedgerReals, {}, rows);
+  if (hasPressure) {
+    make.all(solver, columns.pressureReportInts, io::kPressureReportInts, {}, rows);
+    createPressureColumns(make);
+  }
+  if (numSoftVertices > 0) {
+    const io::Hdf5Handle soft = io::makeGroup(file.id(), "soft_bodies");
+    make(soft, columns.softPosition, "position", {numSoftVertices, 3}, rows, "m",
+         "of all vertices, world; /model/soft_bodies/vertex_offset says whose they are");
+  }
+  if (numSensorValues > 0) {
+    const io::Hdf5Handle sensors = io::makeGroup(file.id(), "sensors");
+    make(sensors, columns.sensors, "values", {numSensorValues}, rows, "",
+         "of all sensors; /model/sensors/value_offset says whose they are");
+  }
+}
+
+void RecordingWriter::Impl::createBodyColumns(const Maker& make) {
+  const auto rows = static_cast<hsize_t>(framesPerChunk);
+  const io::Hdf5Handle body = io::makeGroup(file.id(), "bodies");
+  make(body, columns.position, "position", {numBodies, 3}, rows, "m",
+       "of the body's origin, world");
+  make(body, columns.quaternion, "quaternion", {numBodies, 4}, rows, "", "w x y z, body to world");
+  make(body, columns.linearVelocity, "linear_velocity", {numBodies, 3}, rows, "m/s",
+       "of the body's origin, world");
+  make(body, columns.angularVelocity, "angular_velocity", {numBodies, 3}, rows, "rad/s", "world");
+}
+
+void RecordingWriter::Impl::createPressureColumns(const Maker& make) {
+  const io::Hdf5Handle pressure = io::makeGroup(file.id(), "pressure");
+  make(pressure, columns.polygonOffset, "offset", {}, static_cast<hsize_t>(framesPerChunk), "",
+       "frame i has the polygons from offset[i] to offset[i + 1]");
+  make(pressure, columns.firstVertex, "first_vertex", {}, kContactsPerChunk, "",
+       "row of vertex and vertex_pressure at which the polygon begins");
+  make.all(pressure, columns.side1Ints, io::kSideInts, {}, kContactsPerChunk, "1");
+  make.all(pressure, columns.side2Ints, io::kSideInts, {}, kContactsPerChunk, "2");
+  make.all(pressure, columns.polygonInts, io::kPolygonInts, {}, kContactsPerChunk);
+  make.all(pressure, columns.polygonVectors, io::kPolygonVectors, {3}, kContactsPerChunk);
+  make.all(pressure, columns.polygonReals, io::kPolygonReals, {}, kContactsPerChunk);
+  make(pressure, columns.vertex, "vertex", {3}, kVerticesPerChunk, "m",
+       "world, counter-clockwise about the normal");
+  make(pressure, columns.vertexPressure, "vertex_pressure", {}, kVerticesPerChunk, "Pa",
+       "at the start of the step");
+  columns.polygonOffset.add(0);
+}
+
+void RecordingWriter::Impl::requireFits(const RecordFrame& frame) const {
+  TANGERE_REQUIRE(frame.bodies.size() == numBodies, "a frame has one entry for each body",
+                  frame.bodies.size(), numBodies);
+  TANGERE_REQUIRE(frame.softVertices.size() == numSoftVertices,
+                  "a frame has one position for each vertex of a soft body",
+                  frame.softVertices.size(), numSoftVertices);
+  TANGERE_REQUIRE(frame.sensors.size() == numSensorValues,
+                  "a frame has all readings of the sensors", frame.sensors.size(), numSensorValues);
+  TANGERE_REQUIRE(hasPressure || frame.polygons.empty(),
+                  "polygons of a model without pressure contacts", frame.polygons.size());
+  TANGERE_REQUIRE(isFinite(frame.time), "not recorded: the time is not finite");
+  for (std::size_t i = 0; i < frame.bodies.size(); ++i) {
+    const BodyState& body = frame.bodies[i];
+    TANGERE_REQUIRE(isFinite(body.pose.translation) && isFinite(body.orientation) &&
+                        isFinite(body.linearVelocity) && isFinite(body.angularVelocity),
+                    "not recorded: a number that is not finite in a body", i);
+  }
+  for (const ContactForce& contact : frame.contacts) {
+    requireFinite(io::kContactVectors, contact, "contact");
+    requireFinite(io::kContactReals, contact, "contact");
+  }
+  requireFinite(io::kReportReals, frame.report, "solver");
+  requireFinite(io::kLedgerReals, frame.energy, "energy");
+  for (std::size_t i = 0; i < frame.softVertices.size(); ++i)
+    TANGERE_REQUIRE(isFinite(frame.softVertices[i]),
+                    "not recorded: a number that is not finite in a vertex", i);
+  for (std::size_t i = 0; i < frame.sensors.size(); ++i)
+    TANGERE_REQUIRE(isFinite(frame.sensors[i]),
+                    "not recorded: a reading of a sensor that is not finite", i);
+  for (const PressurePolygon& polygon : frame.polygons) requireFinitePolygon(polygon);
 }
 
 void RecordingWriter::Impl::addFrame(const RecordFrame& frame) {
@@ -305,9 +352,6 @@ void RecordingWriter::Impl::addFrame(const RecordFrame& frame) {
     add(columns.linearVelocity, body.linearVelocity);
     add(columns.angularVelocity, body.angularVelocity);
   }
-  const auto addAll = [](auto& list, const auto& fields, const auto& row) {
-    for (std::size_t i = 0; i < list.size(); ++i) add(list[i], row.*fields[i].member);
-  };
   for (const ContactForce& contact : frame.contacts) {
     addAll(columns.contactInts, io::kContactInts, contact);
     addAll(columns.contactIds, io::kContactIds, contact);
@@ -320,10 +364,34 @@ void RecordingWriter::Impl::addFrame(const RecordFrame& frame) {
   addAll(columns.reportInts, io::kReportInts, frame.report);
   addAll(columns.reportReals, io::kReportReals, frame.report);
   addAll(columns.ledgerReals, io::kLedgerReals, frame.energy);
+  for (const Vec3& x : frame.softVertices) add(columns.softPosition, x);
+  for (const Real value : frame.sensors) add(columns.sensors, value);
+  if (hasPressure) {
+    addAll(columns.pressureReportInts, io::kPressureReportInts, frame.report);
+    for (const PressurePolygon& polygon : frame.polygons) addPolygon(polygon);
+    numPolygons += frame.polygons.size();
+    add(columns.polygonOffset, numPolygons);
+  }
   ++framesBuffered;
   ++numFrames;
-  bytesBuffered +=
-      frame.bodies.size() * 13 * sizeof(Real) + frame.contacts.size() * sizeof(ContactForce);
+  bytesBuffered += frame.bodies.size() * 13 * sizeof(Real) +
+                   frame.contacts.size() * sizeof(ContactForce) + frame.softVertices.size_bytes() +
+                   frame.sensors.size_bytes() + frame.polygons.size_bytes();
+}
+
+void RecordingWriter::Impl::addPolygon(const PressurePolygon& polygon) {
+  addAll(columns.side1Ints, io::kSideInts, polygon.side1);
+  addAll(columns.side2Ints, io::kSideInts, polygon.side2);
+  addAll(columns.polygonInts, io::kPolygonInts, polygon);
+  addAll(columns.polygonVectors, io::kPolygonVectors, polygon);
+  addAll(columns.polygonReals, io::kPolygonReals, polygon);
+  const auto count = static_cast<std::size_t>(polygon.numVertices);
+  for (std::size_t i = 0; i < count; ++i) {
+    add(columns.vertex, polygon.vertices[i]);
+    add(columns.vertexPressure, polygon.pressures[i]);
+  }
+  add(columns.firstVertex, numVertices);
+  numVertices += count;
 }
 
 bool RecordingWriter::Impl::isDue() const {
@@ -426,21 +494,7 @@ RecordingWriter::~RecordingWriter() = default;
 
 void RecordingWriter::append(const RecordFrame& frame) {
   TANGERE_REQUIRE(impl_->isOpen, "the recording is closed");
-  TANGERE_REQUIRE(frame.bodies.size() == static_cast<std::size_t>(impl_->numBodies),
-                  "a frame has one entry for each body", frame.bodies.size(), impl_->numBodies);
-  TANGERE_REQUIRE(isFinite(frame.time), "not recorded: the time is not finite");
-  for (std::size_t i = 0; i < frame.bodies.size(); ++i) {
-    const BodyState& body = frame.bodies[i];
-    TANGERE_REQUIRE(isFinite(body.pose.translation) && isFinite(body.orientation) &&
-                        isFinite(body.linearVelocity) && isFinite(body.angularVelocity),
-                    "not recorded: a number that is not finite in a body", i);
-  }
-  for (const ContactForce& contact : frame.contacts) {
-    requireFinite(io::kContactVectors, contact, "contact");
-    requireFinite(io::kContactReals, contact, "contact");
-  }
-  requireFinite(io::kReportReals, frame.report, "solver");
-  requireFinite(io::kLedgerReals, frame.energy, "energy");
+  impl_->requireFits(frame);
   impl_->addFrame(frame);
   if (!impl_->isDue()) return;
   const io::QuietHdf5 quiet;

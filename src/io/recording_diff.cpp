@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where two recordings part: bodies first, since that is where people look, then contacts, what the
-// solver and the ledger say, and last the hash of the state, which sees what is not recorded.
+// Where two recordings part: bodies first, since that is where people look, then soft bodies,
+// contacts, sensors, what the solver and the ledger say, and last the hash of the state, which sees
+// what is not recorded.
 #include <tangere/recording.hpp>
 
 #include "io/recording_layout.hpp"
@@ -40,7 +41,9 @@ class FrameDiff {
 
   [[nodiscard]] std::optional<RecordingDifference> find() {
     const bool onlyMotion = tolerance_ > 0;
-    if (compareBodies() && (onlyMotion || (compareContacts() && compareRest())))
+    if (compareBodies() && compareSofts() &&
+        (onlyMotion ||
+         (compareContacts() && comparePolygons() && compareSensors() && compareRest())))
       return std::nullopt;
     found_.step = a_.step;
     return found_;
@@ -59,8 +62,8 @@ class FrameDiff {
   [[nodiscard]] bool same(std::uint64_t a, std::uint64_t b) const { return a == b; }
 
   template <class Value>
-  bool compare(const char* kind, const std::string& name, const char* quantity, const Value& a,
-               const Value& b) {
+  bool compare(const char* kind, const std::string& name, const std::string& quantity,
+               const Value& a, const Value& b) {
     if (same(a, b)) return true;
     found_ = {.step = std::nullopt,
               .kind = kind,
@@ -90,11 +93,28 @@ class FrameDiff {
     }
     return true;
   }
+  bool compareSofts() {
+    for (const RecordedSoftBody& soft : recording_.softBodies())
+      for (int i = 0; i < soft.numVertices; ++i) {
+        const auto at = static_cast<std::size_t>(soft.firstVertex + i);
+        if (same(a_.softVertices[at], b_.softVertices[at])) continue;
+        return compare("soft body", soft.name, "position of vertex " + std::to_string(i),
+                       a_.softVertices[at], b_.softVertices[at]);
+      }
+    return true;
+  }
+  [[nodiscard]] std::string nameOfBody(int body) const {
+    return body < 0 ? std::string("nothing") : recording_.bodyName(body);
+  }
   [[nodiscard]] std::string nameOf(const ContactForce& contact) const {
-    const auto name = [&](int body) {
-      return body < 0 ? std::string("nothing") : recording_.bodyName(body);
+    return nameOfBody(contact.body1) + " on " + nameOfBody(contact.body2);
+  }
+  [[nodiscard]] std::string nameOf(const PressurePolygon& polygon) const {
+    const auto name = [&](const PressureSide& side) {
+      return side.soft < 0 ? nameOfBody(side.body)
+                           : recording_.softBodies()[static_cast<std::size_t>(side.soft)].name;
     };
-    return name(contact.body1) + " on " + name(contact.body2);
+    return name(polygon.side1) + " on " + name(polygon.side2);
   }
   bool compareContacts() {
     const std::size_t common = std::min(a_.contacts.size(), b_.contacts.size());
@@ -121,10 +141,44 @@ class FrameDiff {
     return compare("contact", nameOf(longer[common]), "number of contacts",
                    static_cast<int>(a_.contacts.size()), static_cast<int>(b_.contacts.size()));
   }
+  bool comparePolygons() {
+    const std::size_t common = std::min(a_.polygons.size(), b_.polygons.size());
+    for (std::size_t i = 0; i < common; ++i) {
+      const PressurePolygon &a = a_.polygons[i], &b = b_.polygons[i];
+      const std::string name = nameOf(a);
+      if (!compareFields("pressure", name, io::kSideInts, a.side1, b.side1) ||
+          !compareFields("pressure", name, io::kSideInts, a.side2, b.side2) ||
+          !compareFields("pressure", name, io::kPolygonInts, a, b) ||
+          !compareFields("pressure", name, io::kPolygonVectors, a, b) ||
+          !compareFields("pressure", name, io::kPolygonReals, a, b))
+        return false;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(a.numVertices); ++k)
+        if (!compare("pressure", name, "vertex", a.vertices[k], b.vertices[k]) ||
+            !compare("pressure", name, "vertex_pressure", a.pressures[k], b.pressures[k]))
+          return false;
+    }
+    if (a_.polygons.size() == b_.polygons.size()) return true;
+    const auto& longer = a_.polygons.size() > common ? a_.polygons : b_.polygons;
+    return compare("pressure", nameOf(longer[common]), "number of polygons",
+                   static_cast<int>(a_.polygons.size()), static_cast<int>(b_.polygons.size()));
+  }
+  bool compareSensors() {
+    // Recordings of earlier versions have none.
+    if (a_.sensors.empty() || b_.sensors.empty()) return true;
+    for (const RecordedSensor& sensor : recording_.sensors())
+      for (int i = 0; i < sensor.numValues; ++i) {
+        const auto at = static_cast<std::size_t>(sensor.firstValue + i);
+        if (same(a_.sensors[at], b_.sensors[at])) continue;
+        return compare("sensor", sensor.name, "value " + std::to_string(i), a_.sensors[at],
+                       b_.sensors[at]);
+      }
+    return true;
+  }
   bool compareRest() {
     return compare("solver", "", "status", static_cast<int>(a_.report.status),
                    static_cast<int>(b_.report.status)) &&
            compareFields("solver", "", io::kReportInts, a_.report, b_.report) &&
+           compareFields("solver", "", io::kPressureReportInts, a_.report, b_.report) &&
            compareFields("solver", "", io::kReportReals, a_.report, b_.report) &&
            compareFields("energy", "", io::kLedgerReals, a_.energy, b_.energy) &&
            compare("frames", "", "time", a_.time, b_.time) &&
@@ -138,26 +192,68 @@ class FrameDiff {
   RecordingDifference found_;
 };
 
-std::optional<RecordingDifference> differenceOfBodies(const RecordingReader& recording1,
+RecordingDifference modelDifference(const std::string& name, const std::string& quantity,
+                                    const std::string& value1, const std::string& value2) {
+  return {.step = std::nullopt,
+          .kind = "model",
+          .name = name,
+          .quantity = quantity,
+          .value1 = value1,
+          .value2 = value2};
+}
+
+/// `what` is one "body", many of them are `many`.
+std::optional<RecordingDifference> differenceOfNames(const std::string& what,
+                                                     const std::string& many,
+                                                     const std::vector<std::string>& names1,
+                                                     const std::vector<std::string>& names2) {
+  const std::size_t common = std::min(names1.size(), names2.size());
+  for (std::size_t i = 0; i < common; ++i)
+    if (names1[i] != names2[i])
+      return modelDifference("", "name of " + what + " " + std::to_string(i), names1[i], names2[i]);
+  if (names1.size() == names2.size()) return std::nullopt;
+  const std::vector<std::string>& longer = names1.size() > common ? names1 : names2;
+  return modelDifference(longer[common], "number of " + many, std::to_string(names1.size()),
+                         std::to_string(names2.size()));
+}
+
+std::vector<std::string> namesOfBodies(const RecordingReader& recording) {
+  std::vector<std::string> names;
+  for (int i = 0; i < recording.numBodies(); ++i) names.push_back(recording.bodyName(i));
+  return names;
+}
+
+template <class Thing>
+std::vector<std::string> namesOf(std::span<const Thing> things) {
+  std::vector<std::string> names;
+  for (const Thing& thing : things) names.push_back(thing.name);
+  return names;
+}
+
+/// Whether the tables of two recordings are about the same things.
+std::optional<RecordingDifference> differenceOfModels(const RecordingReader& recording1,
                                                       const RecordingReader& recording2) {
-  const auto differ = [](const std::string& name, const std::string& quantity,
-                         const std::string& value1, const std::string& value2) {
-    return RecordingDifference{.step = std::nullopt,
-                               .kind = "model",
-                               .name = name,
-                               .quantity = quantity,
-                               .value1 = value1,
-                               .value2 = value2};
-  };
-  const int common = std::min(recording1.numBodies(), recording2.numBodies());
-  for (int i = 0; i < common; ++i)
-    if (recording1.bodyName(i) != recording2.bodyName(i))
-      return differ("", "name of body " + std::to_string(i), recording1.bodyName(i),
-                    recording2.bodyName(i));
-  if (recording1.numBodies() == recording2.numBodies()) return std::nullopt;
-  const RecordingReader& longer = recording1.numBodies() > common ? recording1 : recording2;
-  return differ(longer.bodyName(common), "number of bodies", textOf(recording1.numBodies()),
-                textOf(recording2.numBodies()));
+  if (auto difference =
+          differenceOfNames("body", "bodies", namesOfBodies(recording1), namesOfBodies(recording2)))
+    return difference;
+  const auto softs1 = recording1.softBodies(), softs2 = recording2.softBodies();
+  if (auto difference =
+          differenceOfNames("soft body", "soft bodies", namesOf(softs1), namesOf(softs2)))
+    return difference;
+  for (std::size_t i = 0; i < softs1.size(); ++i)
+    if (softs1[i].numVertices != softs2[i].numVertices)
+      return modelDifference(softs1[i].name, "number of vertices", textOf(softs1[i].numVertices),
+                             textOf(softs2[i].numVertices));
+  const auto sensors1 = recording1.sensors(), sensors2 = recording2.sensors();
+  if (sensors1.empty() || sensors2.empty()) return std::nullopt;  // one of an earlier version
+  if (auto difference =
+          differenceOfNames("sensor", "sensors", namesOf(sensors1), namesOf(sensors2)))
+    return difference;
+  for (std::size_t i = 0; i < sensors1.size(); ++i)
+    if (sensors1[i].numValues != sensors2[i].numValues)
+      return modelDifference(sensors1[i].name, "number of values", textOf(sensors1[i].numValues),
+                             textOf(sensors2[i].numValues));
+  return std::nullopt;
 }
 
 RecordingDifference missingStep(std::uint64_t step, bool isInFirst) {
@@ -174,7 +270,7 @@ RecordingDifference missingStep(std::uint64_t step, bool isInFirst) {
 std::optional<RecordingDifference> firstDifference(RecordingReader& recording1,
                                                    RecordingReader& recording2,
                                                    const RecordingDiffOptions& options) {
-  if (auto difference = differenceOfBodies(recording1, recording2)) return difference;
+  if (auto difference = differenceOfModels(recording1, recording2)) return difference;
   const std::int64_t n1 = recording1.numFrames(), n2 = recording2.numFrames();
   std::int64_t i1 = 0, i2 = 0, compared = 0;
   while (i1 < n1 && i2 < n2) {

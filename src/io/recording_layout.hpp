@@ -44,6 +44,28 @@ inline constexpr Field<ContactForce, Real> kContactReals[] = {
     {"friction_work", &ContactForce::frictionWork, "J", "of friction in this step"},
 };
 
+/// Of each side: the names get a 1 or a 2.
+inline constexpr Field<PressureSide, int> kSideInts[] = {
+    {"body", &PressureSide::body, "", "index into /model/body_name; -1: a soft body"},
+    {"shape", &PressureSide::shape, "", "shape of the body; -1: a soft body"},
+    {"soft", &PressureSide::soft, "", "index into /model/soft_bodies/name; -1: a shape"},
+    {"element", &PressureSide::element, "", "tetrahedron or triangle; -1: a half space"},
+};
+inline constexpr Field<PressurePolygon, int> kPolygonInts[] = {
+    {"num_vertices", &PressurePolygon::numVertices, "", "rows of vertex and vertex_pressure"},
+};
+inline constexpr Field<PressurePolygon, Vec3> kPolygonVectors[] = {
+    {"centroid", &PressurePolygon::centroid, "m", "world"},
+    {"normal", &PressurePolygon::normal, "", "unit, from side 2 to side 1, world"},
+    {"force", &PressurePolygon::force, "N", "on side 1, world; side 2 feels the opposite"},
+};
+inline constexpr Field<PressurePolygon, Real> kPolygonReals[] = {
+    {"area", &PressurePolygon::area, "m^2", ""},
+    {"pressure", &PressurePolygon::pressure, "Pa", "at the centroid, at the start of the step"},
+    {"normal_work", &PressurePolygon::normalWork, "J", "of the normal force in this step"},
+    {"friction_work", &PressurePolygon::frictionWork, "J", "of friction in this step"},
+};
+
 inline constexpr Field<StepReport, int> kReportInts[] = {
     {"contacts", &StepReport::numContacts, "", "contact points of the step"},
     {"islands", &StepReport::numIslands, "", "groups of bodies solved together"},
@@ -56,9 +78,16 @@ inline constexpr Field<StepReport, Real> kReportReals[] = {
     {"residual", &StepReport::residual, "m/s", "largest velocity error left by the solver"},
     {"max_depth", &StepReport::maxDepth, "m", "deepest contact"},
 };
+/// Only of models in which bodies press on each other over areas.
+inline constexpr Field<StepReport, int> kPressureReportInts[] = {
+    {"pressure_polygons", &StepReport::numPressurePolygons, "", "of the step"},
+    {"soft", &StepReport::soft, "", "soft body that the status is about; -1: none"},
+    {"inverted", &StepReport::numInverted, "", "tetrahedra inside out, at the start of the step"},
+    {"linear_iterations", &StepReport::linearIterations, "", "of conjugate gradients"},
+};
 inline constexpr const char* kStatusMeaning =
     "bits: 1 SolverNotConverged, 2 StateNotFinite, 4 EnergyInjected, 8 QueryNotConverged, "
-    "16 ImpactsCut, 32 HandlerRefused";
+    "16 ImpactsCut, 32 HandlerRefused, 64 ElementsInverted, 128 StepDivided";
 
 inline constexpr Field<EnergyLedger, Real> kLedgerReals[] = {
     {"kinetic", &EnergyLedger::kinetic, "J", "at the end of the step"},

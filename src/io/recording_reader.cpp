@@ -6,177 +6,48 @@
 #include <tangere/recording.hpp>
 
 #include "core/assert.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/open_recording.hpp"
+#include "io/recorded_model.hpp"
 #include "io/recording_layout.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 namespace tangere {
 
 namespace {
 
-constexpr std::int64_t kFramesPerBlock = 128;
-constexpr hsize_t kMaxBodies = 1'000'000;
-constexpr std::size_t kMaxBlockNumbers = std::size_t{1} << 28;  // 2 GB of doubles
+constexpr std::uint64_t kMaxFramesPerBlock = 128;
+constexpr std::uint64_t kNumbersPerBlock = std::uint64_t{1} << 22;  // of one column: 32 MB
 
-/// A file that is open, with messages that name it.
-class OpenRecording {
- public:
-  explicit OpenRecording(const std::filesystem::path& path) : name_(path.string()) {
-    std::FILE* stream = std::fopen(name_.c_str(), "rb");
-    if (stream == nullptr) throw FileError(name_ + ": cannot be read: " + std::strerror(errno));
-    std::fclose(stream);
-    // A reader beside a writer: it also opens what a killed writer left.
-    file_ = io::Hdf5Handle(H5Fopen(name_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT),
-                           H5Fclose);
-    if (!file_.isValid()) reject("no recording, or one that was cut before its first frame");
-    if (readText("format") != io::kRecordingFormat) reject("an HDF5 file, but no recording");
-    const int version = readVersion();
-    if (version != io::kRecordingVersion)
-      reject("recording of version " + std::to_string(version) + "; this program reads version " +
-             std::to_string(io::kRecordingVersion));
-  }
-
-  [[noreturn]] void reject(const std::string& what) const {
-    throw InvalidInput(name_ + ": " + what);
-  }
-  [[nodiscard]] hid_t id() const { return file_.id(); }
-
-  [[nodiscard]] io::Hdf5Handle openDataset(const std::string& path) const {
-    io::Hdf5Handle dataset(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!dataset.isValid()) reject("the column " + path + " is missing");
-    return dataset;
-  }
-  /// Rows, then the shape of a row.
-  [[nodiscard]] std::vector<hsize_t> shapeOf(const io::Hdf5Handle& dataset) const {
-    const io::Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
-    std::array<hsize_t, H5S_MAX_RANK> shape{};
-    const int rank = H5Sget_simple_extent_dims(space.id(), shape.data(), nullptr);
-    if (rank < 1) reject("a column without rows");
-    return {shape.begin(), shape.begin() + rank};
-  }
-  [[nodiscard]] std::uint64_t readModelHash() const {
-    std::uint64_t hash = 0;
-    const io::Hdf5Handle attribute(
-        H5Aopen_by_name(file_.id(), "/model", "hash", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    if (!attribute.isValid() || H5Aread(attribute.id(), H5T_NATIVE_UINT64, &hash) < 0)
-      reject("the hash of the model is missing");
-    return hash;
-  }
-  [[nodiscard]] std::vector<std::string> readTexts(const std::string& path) const {
-    const io::Hdf5Handle dataset = openDataset(path);
-    const std::vector<hsize_t> shape = shapeOf(dataset);
-    const io::Hdf5Handle stored(H5Dget_type(dataset.id()), H5Tclose);
-    if (shape.size() != 1 || shape[0] < 1 || shape[0] > kMaxBodies ||
-        H5Tis_variable_str(stored.id()) <= 0)
-      reject("the column " + path + " is not a list of names");
-    const io::Hdf5Handle type = io::textType();
-    const io::Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
-    std::vector<char*> pointers(shape[0], nullptr);
-    if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
-      reject("the column " + path + " is damaged");
-    std::vector<std::string> texts;
-    texts.reserve(pointers.size());
-    for (const char* pointer : pointers) texts.emplace_back(pointer == nullptr ? "" : pointer);
-    H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, pointers.data());
-    return texts;
-  }
-
- private:
-  [[nodiscard]] std::string readText(const char* name) const {
-    const io::Hdf5Handle attribute(H5Aopen(file_.id(), name, H5P_DEFAULT), H5Aclose);
-    if (!attribute.isValid()) return "";
-    const io::Hdf5Handle stored(H5Aget_type(attribute.id()), H5Tclose);
-    const io::Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
-    if (H5Tis_variable_str(stored.id()) <= 0 || H5Sget_simple_extent_npoints(space.id()) != 1)
-      return "";
-    const io::Hdf5Handle type = io::textType();
-    char* pointer = nullptr;
-    if (H5Aread(attribute.id(), type.id(), static_cast<void*>(&pointer)) < 0 || pointer == nullptr)
-      return "";
-    std::string text = pointer;
-    H5free_memory(pointer);
-    return text;
-  }
-  [[nodiscard]] int readVersion() const {
-    std::int32_t version = 0;
-    const io::Hdf5Handle attribute(H5Aopen(file_.id(), "format_version", H5P_DEFAULT), H5Aclose);
-    if (!attribute.isValid() || H5Aread(attribute.id(), H5T_NATIVE_INT32, &version) < 0)
-      reject("no version");
-    return version;
-  }
-
-  std::string name_;
-  io::Hdf5Handle file_;
-};
-
-/// One column and the block of it that was read last.
 template <class T>
-class Column {
- public:
-  void open(const OpenRecording& file, const std::string& path,
-            const std::vector<hsize_t>& rowShape) {
-    path_ = path;
-    dataset_ = file.openDataset(path);
-    shape_ = file.shapeOf(dataset_);
-    if (!std::equal(shape_.begin() + 1, shape_.end(), rowShape.begin(), rowShape.end()))
-      file.reject("the column " + path + " has the wrong shape");
-    const io::Hdf5Handle type(H5Dget_type(dataset_.id()), H5Tclose);
-    if (H5Tget_class(type.id()) != H5Tget_class(io::nativeType<T>()))
-      file.reject("the column " + path + " has the wrong type");
-    for (const hsize_t extent : rowShape) row_size_ *= static_cast<std::size_t>(extent);
-  }
-  [[nodiscard]] std::uint64_t rows() const { return shape_[0]; }
-  void read(const OpenRecording& file, std::uint64_t first, std::uint64_t count) {
-    if (first + count > rows()) file.reject("the column " + path_ + " is cut");
-    if (count > kMaxBlockNumbers / row_size_) file.reject("the column " + path_ + " is too large");
-    values_.resize(static_cast<std::size_t>(count) * row_size_);
-    if (count == 0) return;
-    std::vector<hsize_t> begin(shape_.size(), 0), extent = shape_;
-    begin[0] = first;
-    extent[0] = count;
-    const io::Hdf5Handle space(H5Dget_space(dataset_.id()), H5Sclose);
-    const io::Hdf5Handle memory(
-        H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
-    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, extent.data(), nullptr);
-    if (H5Dread(dataset_.id(), io::nativeType<T>(), memory.id(), space.id(), H5P_DEFAULT,
-                values_.data()) < 0)
-      file.reject("the column " + path_ + " is damaged");
-  }
-  [[nodiscard]] T at(std::size_t index) const { return values_[index]; }
-  [[nodiscard]] const T* row(std::size_t index) const { return &values_[index * row_size_]; }
-
- private:
-  std::string path_;
-  io::Hdf5Handle dataset_;
-  std::vector<hsize_t> shape_;
-  std::size_t row_size_ = 1;
-  std::vector<T> values_;
-};
+using Column = io::RecordedColumn<T>;
 
 void assign(int& to, const Column<std::int32_t>& column, std::size_t row) { to = column.at(row); }
 void assign(std::uint64_t& to, const Column<std::uint64_t>& column, std::size_t row) {
   to = column.at(row);
 }
 void assign(Real& to, const Column<Real>& column, std::size_t row) { to = column.at(row); }
-void assign(Vec3& to, const Column<Real>& column, std::size_t row) {
-  const Real* v = column.row(row);
-  to = {v[0], v[1], v[2]};
+/// The numbers of a column as vectors, however many make a row.
+Vec3 vec3At(const Column<Real>& column, std::size_t index) {
+  return {column.at(3 * index), column.at(3 * index + 1), column.at(3 * index + 2)};
 }
+void assign(Vec3& to, const Column<Real>& column, std::size_t row) { to = vec3At(column, row); }
 
 }  // namespace
 
 struct RecordingReader::Impl {
-  OpenRecording file;
+  io::OpenRecording file;
   std::vector<std::string> names;
+  std::vector<RecordedSoftBody> softs;
+  std::vector<RecordedSensor> sensors;
   std::uint64_t modelHash = 0;
+  std::uint64_t numSoftVertices = 0, numSensorValues = 0;
+  bool hasPressure = false;
   std::int64_t numFrames = 0;
   std::int64_t blockBegin = 0, blockEnd = 0;
-  std::uint64_t contactsBegin = 0;
+  std::int64_t framesPerBlock = 1;
+  std::uint64_t contactsBegin = 0, polygonsBegin = 0, verticesBegin = 0;
   RecordedFrame current;
 
   Column<Real> time;
@@ -191,51 +62,129 @@ struct RecordingReader::Impl {
   std::array<Column<std::int32_t>, std::size(io::kReportInts)> reportInts;
   std::array<Column<Real>, std::size(io::kReportReals)> reportReals;
   std::array<Column<Real>, std::size(io::kLedgerReals)> ledgerReals;
+  Column<Real> softPosition, sensorValues;
+  Column<std::uint64_t> polygonOffset, firstVertex;
+  std::array<Column<std::int32_t>, std::size(io::kSideInts)> side1Ints, side2Ints;
+  std::array<Column<std::int32_t>, std::size(io::kPolygonInts)> polygonInts;
+  std::array<Column<Real>, std::size(io::kPolygonVectors)> polygonVectors;
+  std::array<Column<Real>, std::size(io::kPolygonReals)> polygonReals;
+  Column<Real> vertex, vertexPressure;
+  std::array<Column<std::int32_t>, std::size(io::kPressureReportInts)> pressureReportInts;
 
   explicit Impl(const std::filesystem::path& path);
+  void openColumns();
+  void openPressureColumns();
   template <class Visit>
   void forEachFrameColumn(Visit visit);
   template <class Visit>
   void forEachContactColumn(Visit visit);
+  template <class Visit>
+  void forEachPolygonColumn(Visit visit);
+  [[nodiscard]] std::uint64_t readOffsets(Column<std::uint64_t>& offset, std::uint64_t first,
+                                          std::uint64_t count);
   void readBlock(std::int64_t first);
+  void readPolygons(std::uint64_t first, std::uint64_t count);
   void fillCurrent(std::size_t row);
+  void fillBodies(std::size_t row);
+  void fillContacts(std::size_t row);
+  void fillPolygons(std::size_t row);
+  void requireSide(const PressureSide& side) const;
 };
 
+namespace {
+
+template <class Columns, class Fields>
+void openAll(const io::OpenRecording& file, const std::string& group, Columns& list,
+             const Fields& fields, const std::vector<hsize_t>& rowShape,
+             const std::string& ending = "") {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    list[i].open(file, group + fields[i].name + ending, rowShape);
+}
+
+template <class Row, class Columns, class Fields>
+void assignAll(Row& target, const Columns& list, const Fields& fields, std::size_t at) {
+  for (std::size_t i = 0; i < list.size(); ++i) assign(target.*fields[i].member, list[i], at);
+}
+
+template <class Visit, class... Lists>
+void forEachOf(Visit visit, Lists&... lists) {
+  (std::for_each(lists.begin(), lists.end(), visit), ...);
+}
+
+}  // namespace
+
 RecordingReader::Impl::Impl(const std::filesystem::path& path)
-    : file(path), names(file.readTexts("/model/body_name")), modelHash(file.readModelHash()) {
-  const hsize_t bodies = names.size();
-  const auto openAll = [&](const std::string& group, auto& list, const auto& fields,
-                           const std::vector<hsize_t>& shape) {
-    for (std::size_t i = 0; i < list.size(); ++i) list[i].open(file, group + fields[i].name, shape);
-  };
-  time.open(file, "/frames/time", {});
-  step.open(file, "/frames/step", {});
-  stateHash.open(file, "/frames/state_hash", {});
-  position.open(file, "/bodies/position", {bodies, 3});
-  quaternion.open(file, "/bodies/quaternion", {bodies, 4});
-  linearVelocity.open(file, "/bodies/linear_velocity", {bodies, 3});
-  angularVelocity.open(file, "/bodies/angular_velocity", {bodies, 3});
-  contactOffset.open(file, "/contacts/offset", {});
-  openAll("/contacts/", contactInts, io::kContactInts, {});
-  openAll("/contacts/", contactIds, io::kContactIds, {});
-  openAll("/contacts/", contactVectors, io::kContactVectors, {3});
-  openAll("/contacts/", contactReals, io::kContactReals, {});
-  status.open(file, "/solver/status", {});
-  openAll("/solver/", reportInts, io::kReportInts, {});
-  openAll("/solver/", reportReals, io::kReportReals, {});
-  openAll("/energy/", ledgerReals, io::kLedgerReals, {});
+    : file(path),
+      names(file.readTexts("/model/body_name")),
+      softs(io::readSoftBodies(file)),
+      sensors(io::readSensors(file)),
+      modelHash(file.readModelHash()),
+      hasPressure(file.has("/pressure")) {
+  if (!softs.empty())
+    numSoftVertices =
+        static_cast<std::uint64_t>(softs.back().firstVertex + softs.back().numVertices);
+  if (!sensors.empty())
+    numSensorValues =
+        static_cast<std::uint64_t>(sensors.back().firstValue + sensors.back().numValues);
+  if (names.empty() && softs.empty()) file.reject("a recording without bodies");
+  const std::uint64_t widest =
+      std::max({std::uint64_t{4} * names.size(), 3 * numSoftVertices, numSensorValues});
+  framesPerBlock = static_cast<std::int64_t>(
+      std::clamp<std::uint64_t>(kNumbersPerBlock / widest, 1, kMaxFramesPerBlock));
+  openColumns();
   numFrames = static_cast<std::int64_t>(step.rows());
   // The writer gives step numbers last: every other column is as long, or the file is damaged.
   forEachFrameColumn([&](const auto& column) {
-    if (column.rows() < step.rows()) file.reject("its columns have different lengths");
+    if (column.isOpen() && column.rows() < step.rows())
+      file.reject("its columns have different lengths");
   });
   if (numFrames > 0 && contactOffset.rows() < step.rows() + 1)
     file.reject("the column /contacts/offset is cut");
+  if (numFrames > 0 && hasPressure && polygonOffset.rows() < step.rows() + 1)
+    file.reject("the column /pressure/offset is cut");
 }
 
+void RecordingReader::Impl::openColumns() {
+  const hsize_t bodies = names.size();
+  time.open(file, "/frames/time", {});
+  step.open(file, "/frames/step", {});
+  stateHash.open(file, "/frames/state_hash", {});
+  if (bodies > 0) {
+    position.open(file, "/bodies/position", {bodies, 3});
+    quaternion.open(file, "/bodies/quaternion", {bodies, 4});
+    linearVelocity.open(file, "/bodies/linear_velocity", {bodies, 3});
+    angularVelocity.open(file, "/bodies/angular_velocity", {bodies, 3});
+  }
+  contactOffset.open(file, "/contacts/offset", {});
+  openAll(file, "/contacts/", contactInts, io::kContactInts, {});
+  openAll(file, "/contacts/", contactIds, io::kContactIds, {});
+  openAll(file, "/contacts/", contactVectors, io::kContactVectors, {3});
+  openAll(file, "/contacts/", contactReals, io::kContactReals, {});
+  status.open(file, "/solver/status", {});
+  openAll(file, "/solver/", reportInts, io::kReportInts, {});
+  openAll(file, "/solver/", reportReals, io::kReportReals, {});
+  openAll(file, "/energy/", ledgerReals, io::kLedgerReals, {});
+  if (!softs.empty()) softPosition.open(file, "/soft_bodies/position", {numSoftVertices, 3});
+  if (!sensors.empty()) sensorValues.open(file, "/sensors/values", {numSensorValues});
+  if (hasPressure) openPressureColumns();
+}
+
+void RecordingReader::Impl::openPressureColumns() {
+  polygonOffset.open(file, "/pressure/offset", {});
+  firstVertex.open(file, "/pressure/first_vertex", {});
+  openAll(file, "/pressure/", side1Ints, io::kSideInts, {}, "1");
+  openAll(file, "/pressure/", side2Ints, io::kSideInts, {}, "2");
+  openAll(file, "/pressure/", polygonInts, io::kPolygonInts, {});
+  openAll(file, "/pressure/", polygonVectors, io::kPolygonVectors, {3});
+  openAll(file, "/pressure/", polygonReals, io::kPolygonReals, {});
+  vertex.open(file, "/pressure/vertex", {3});
+  vertexPressure.open(file, "/pressure/vertex_pressure", {});
+  openAll(file, "/solver/", pressureReportInts, io::kPressureReportInts, {});
+}
+
+/// Those that a recording does not have are visited too: they are not open.
 template <class Visit>
 void RecordingReader::Impl::forEachFrameColumn(Visit visit) {
-  const auto all = [&](auto& list) { std::for_each(list.begin(), list.end(), visit); };
   visit(time);
   visit(step);
   visit(stateHash);
@@ -244,56 +193,100 @@ void RecordingReader::Impl::forEachFrameColumn(Visit visit) {
   visit(linearVelocity);
   visit(angularVelocity);
   visit(status);
-  all(reportInts);
-  all(reportReals);
-  all(ledgerReals);
+  visit(softPosition);
+  visit(sensorValues);
+  forEachOf(visit, reportInts, reportReals, ledgerReals, pressureReportInts);
 }
 
 template <class Visit>
 void RecordingReader::Impl::forEachContactColumn(Visit visit) {
-  const auto all = [&](auto& list) { std::for_each(list.begin(), list.end(), visit); };
-  all(contactInts);
-  all(contactIds);
-  all(contactVectors);
-  all(contactReals);
+  forEachOf(visit, contactInts, contactIds, contactVectors, contactReals);
+}
+
+template <class Visit>
+void RecordingReader::Impl::forEachPolygonColumn(Visit visit) {
+  visit(firstVertex);
+  forEachOf(visit, side1Ints, side2Ints, polygonInts, polygonVectors, polygonReals);
+}
+
+/// Reads where the rows of some frames begin; returns how many rows they have.
+std::uint64_t RecordingReader::Impl::readOffsets(Column<std::uint64_t>& offset, std::uint64_t first,
+                                                 std::uint64_t count) {
+  offset.read(file, first, count + 1);
+  for (std::size_t i = 0; i < count; ++i)
+    if (offset.at(i) > offset.at(i + 1)) file.reject("the column " + offset.path() + " is damaged");
+  return offset.at(count) - offset.at(0);
 }
 
 void RecordingReader::Impl::readBlock(std::int64_t first) {
   blockBegin = blockEnd = 0;
   const auto begin = static_cast<std::uint64_t>(first);
-  const auto count = static_cast<std::uint64_t>(std::min(kFramesPerBlock, numFrames - first));
-  forEachFrameColumn([&](auto& column) { column.read(file, begin, count); });
-  contactOffset.read(file, begin, count + 1);
-  for (std::size_t i = 0; i < count; ++i)
-    if (contactOffset.at(i) > contactOffset.at(i + 1))
-      file.reject("the column /contacts/offset is damaged");
+  const auto count = static_cast<std::uint64_t>(std::min(framesPerBlock, numFrames - first));
+  forEachFrameColumn([&](auto& column) {
+    if (column.isOpen()) column.read(file, begin, count);
+  });
+  const std::uint64_t contacts = readOffsets(contactOffset, begin, count);
   contactsBegin = contactOffset.at(0);
-  const std::uint64_t contacts = contactOffset.at(count) - contactsBegin;
   forEachContactColumn([&](auto& column) { column.read(file, contactsBegin, contacts); });
+  if (hasPressure) readPolygons(begin, count);
   blockBegin = first;
   blockEnd = first + static_cast<std::int64_t>(count);
+}
+
+void RecordingReader::Impl::readPolygons(std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t polygons = readOffsets(polygonOffset, first, count);
+  polygonsBegin = polygonOffset.at(0);
+  forEachPolygonColumn([&](auto& column) { column.read(file, polygonsBegin, polygons); });
+  const Column<std::int32_t>& numVertices = polygonInts.front();
+  static_assert(std::size(io::kPolygonInts) == 1);
+  verticesBegin = polygons > 0 ? firstVertex.at(0) : 0;
+  std::uint64_t vertices = 0;
+  for (std::size_t i = 0; i < polygons; ++i) {
+    const std::int32_t own = numVertices.at(i);
+    if (own < 0 || own > PressurePolygon::kMaxVertices ||
+        firstVertex.at(i) != verticesBegin + vertices)
+      file.reject("the vertices of a pressure polygon are damaged");
+    vertices += static_cast<std::uint64_t>(own);
+  }
+  vertex.read(file, verticesBegin, vertices);
+  vertexPressure.read(file, verticesBegin, vertices);
 }
 
 void RecordingReader::Impl::fillCurrent(std::size_t row) {
   current.time = time.at(row);
   current.step = step.at(row);
   current.stateHash = stateHash.at(row);
+  fillBodies(row);
+  fillContacts(row);
+  current.report.status = static_cast<StepStatus>(status.at(row));
+  assignAll(current.report, reportInts, io::kReportInts, row);
+  assignAll(current.report, reportReals, io::kReportReals, row);
+  assignAll(current.energy, ledgerReals, io::kLedgerReals, row);
+  current.softVertices.resize(numSoftVertices);
+  for (std::size_t i = 0; i < numSoftVertices; ++i)
+    current.softVertices[i] = vec3At(softPosition, row * numSoftVertices + i);
+  current.sensors.resize(numSensorValues);
+  for (std::size_t i = 0; i < numSensorValues; ++i)
+    current.sensors[i] = sensorValues.at(row * numSensorValues + i);
+  if (!hasPressure) return;
+  assignAll(current.report, pressureReportInts, io::kPressureReportInts, row);
+  fillPolygons(row);
+}
+
+void RecordingReader::Impl::fillBodies(std::size_t row) {
   current.bodies.resize(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t at = row * names.size() + i;  // rows of the file are whole frames
     BodyState& body = current.bodies[i];
-    const auto vec = [&](const Column<Real>& column) {
-      return Vec3{column.at(3 * at), column.at(3 * at + 1), column.at(3 * at + 2)};
-    };
     body.orientation = {quaternion.at(4 * at), quaternion.at(4 * at + 1), quaternion.at(4 * at + 2),
                         quaternion.at(4 * at + 3)};
-    body.pose = {rotationMatrix(body.orientation), vec(position)};
-    body.linearVelocity = vec(linearVelocity);
-    body.angularVelocity = vec(angularVelocity);
+    body.pose = {rotationMatrix(body.orientation), vec3At(position, at)};
+    body.linearVelocity = vec3At(linearVelocity, at);
+    body.angularVelocity = vec3At(angularVelocity, at);
   }
-  const auto assignAll = [](auto& target, const auto& list, const auto& fields, std::size_t at) {
-    for (std::size_t i = 0; i < list.size(); ++i) assign(target.*fields[i].member, list[i], at);
-  };
+}
+
+void RecordingReader::Impl::fillContacts(std::size_t row) {
   const auto isBody = [&](int index) {
     return index >= -1 && index < static_cast<int>(names.size());
   };
@@ -308,10 +301,32 @@ void RecordingReader::Impl::fillCurrent(std::size_t row) {
     if (!isBody(contact.body1) || !isBody(contact.body2))
       file.reject("a contact of a body that does not exist");
   }
-  current.report.status = static_cast<StepStatus>(status.at(row));
-  assignAll(current.report, reportInts, io::kReportInts, row);
-  assignAll(current.report, reportReals, io::kReportReals, row);
-  assignAll(current.energy, ledgerReals, io::kLedgerReals, row);
+}
+
+void RecordingReader::Impl::fillPolygons(std::size_t row) {
+  current.polygons.assign(polygonOffset.at(row + 1) - polygonOffset.at(row), {});
+  for (std::size_t i = 0; i < current.polygons.size(); ++i) {
+    const std::size_t at = polygonOffset.at(row) - polygonsBegin + i;
+    PressurePolygon& polygon = current.polygons[i];
+    assignAll(polygon.side1, side1Ints, io::kSideInts, at);
+    assignAll(polygon.side2, side2Ints, io::kSideInts, at);
+    assignAll(polygon, polygonInts, io::kPolygonInts, at);
+    assignAll(polygon, polygonVectors, io::kPolygonVectors, at);
+    assignAll(polygon, polygonReals, io::kPolygonReals, at);
+    requireSide(polygon.side1);
+    requireSide(polygon.side2);
+    const std::size_t begin = firstVertex.at(at) - verticesBegin;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(polygon.numVertices); ++k) {
+      polygon.vertices[k] = vec3At(vertex, begin + k);
+      polygon.pressures[k] = vertexPressure.at(begin + k);
+    }
+  }
+}
+
+void RecordingReader::Impl::requireSide(const PressureSide& side) const {
+  if (side.body < -1 || side.body >= static_cast<int>(names.size()) || side.soft < -1 ||
+      side.soft >= static_cast<int>(softs.size()))
+    file.reject("a pressure polygon of a body that does not exist");
 }
 
 RecordingReader::RecordingReader(const std::filesystem::path& path) {
@@ -329,13 +344,17 @@ int RecordingReader::numBodies() const { return static_cast<int>(impl_->names.si
 
 const std::string& RecordingReader::bodyName(int body) const { return impl_->names.at(body); }
 
+std::span<const RecordedSoftBody> RecordingReader::softBodies() const { return impl_->softs; }
+
+std::span<const RecordedSensor> RecordingReader::sensors() const { return impl_->sensors; }
+
 std::uint64_t RecordingReader::modelHash() const { return impl_->modelHash; }
 
 const RecordedFrame& RecordingReader::frame(std::int64_t index) {
   TANGERE_REQUIRE(index >= 0 && index < impl_->numFrames, "no such frame", index, impl_->numFrames);
   if (index < impl_->blockBegin || index >= impl_->blockEnd) {
     const io::QuietHdf5 quiet;
-    impl_->readBlock(index / kFramesPerBlock * kFramesPerBlock);
+    impl_->readBlock(index / impl_->framesPerBlock * impl_->framesPerBlock);
   }
   impl_->fillCurrent(static_cast<std::size_t>(index - impl_->blockBegin));
   return impl_->current;

@@ -64,8 +64,14 @@ std::shared_ptr<const Shape> RobotShapes::hull(const std::string& file, const Ve
 }
 
 std::string RobotShapes::materialOf(const Material& surface, const XmlElement& element) {
-  const SurfaceKey key{surface.friction, surface.restitution, surface.stiffness,
-                       surface.relaxationTime, surface.dissipation};
+  const SurfaceKey key{surface.friction,
+                       surface.restitution,
+                       surface.stiffness,
+                       surface.relaxationTime,
+                       surface.dissipation,
+                       surface.contact,
+                       surface.hydroelasticModulus,
+                       surface.hydroelasticResolution};
   if (const auto found = materials_.find(key); found != materials_.end()) return found->second;
   if (materials_.size() >= kMaxMaterials) {
     import_.notes.limitIn(
@@ -104,6 +110,7 @@ void RobotShapes::readProximity(const XmlElement& element, ValueStyle style, con
   XmlReader(import_.notes, element, who).finish();
   std::optional<Real> muStatic, muDynamic;
   const XmlElement* staticElement = nullptr;
+  Pressure pressure;
   for (const XmlElement& child : element.children) {
     const std::string& name = child.name;
     if (name == "drake:mu_static") {
@@ -117,14 +124,11 @@ void RobotShapes::readProximity(const XmlElement& element, ValueStyle style, con
       if (const auto t = value(child, style, who, robot_rule::kTime)) out->relaxationTime = *t;
     } else if (name == "drake:point_contact_stiffness") {
       if (const auto k = value(child, style, who, robot_rule::kStiffness)) out->stiffness = *k;
-    } else if (name == "drake:hydroelastic_modulus" || name == "drake:mesh_resolution_hint" ||
-               name == "drake:compliant_hydroelastic" || name == "drake:rigid_hydroelastic" ||
-               name == "drake:soft_hydroelastic" || name == "drake:hydroelastic_margin" ||
-               name == "drake:elastic_modulus") {
+    } else if (name == "drake:hydroelastic_margin") {
       child.isRead = true;
       say(import_.notes, ImportNote::Kind::Ignored, child, child.place,
-          who + ": " + name + ": contacts are points, not pressure fields");
-    } else {
+          who + ": " + name + ": contacts that are near are foreseen without one");
+    } else if (!readPressure(child, style, who, &pressure)) {
       refuseChild(
           import_.notes, child, who + ": " + element.name,
           {"drake:mu_static", "drake:mu_dynamic", "drake:hunt_crossley_dissipation",
@@ -133,6 +137,7 @@ void RobotShapes::readProximity(const XmlElement& element, ValueStyle style, con
            "drake:hydroelastic_margin"});
     }
   }
+  applyPressure(pressure, who, out);
   // One coefficient holds and slides; Drake's discrete steps take the dynamic one as well.
   if (muDynamic) {
     out->friction = *muDynamic;
@@ -142,6 +147,63 @@ void RobotShapes::readProximity(const XmlElement& element, ValueStyle style, con
     }
   } else if (muStatic) {
     out->friction = *muStatic;
+  }
+}
+
+/// soft_hydroelastic and elastic_modulus are what earlier versions of Drake called them.
+bool RobotShapes::readPressure(const XmlElement& element, ValueStyle style, const std::string& who,
+                               Pressure* out) {
+  const std::string& name = element.name;
+  const auto mark = [&](const XmlElement** place) {
+    XmlReader(import_.notes, element, who + ": " + name).finish();
+    element.isRead = true;
+    *place = &element;
+  };
+  if (name == "drake:compliant_hydroelastic" || name == "drake:soft_hydroelastic") {
+    mark(&out->compliant);
+  } else if (name == "drake:rigid_hydroelastic") {
+    mark(&out->rigid);
+  } else if (name == "drake:hydroelastic_modulus" || name == "drake:elastic_modulus") {
+    out->modulus = value(element, style, who, robot_rule::kModulus);
+    out->modulusElement = &element;
+  } else if (name == "drake:mesh_resolution_hint") {
+    out->resolution = value(element, style, who, robot_rule::kResolution);
+    out->resolutionElement = &element;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void RobotShapes::applyPressure(const Pressure& pressure, const std::string& who, Material* out) {
+  const auto ignored = [&](const XmlElement* element, const char* why) {
+    if (element == nullptr) return;
+    say(import_.notes, ImportNote::Kind::Ignored, *element, element->place,
+        who + ": " + element->name + ": " + why);
+  };
+  if (pressure.compliant != nullptr && pressure.rigid != nullptr) {
+    say(import_.notes, ImportNote::Kind::Error, *pressure.rigid, pressure.rigid->place,
+        who + ": found " + pressure.compliant->name + " and " + pressure.rigid->name +
+            ", expected one of them");
+    return;
+  }
+  if (pressure.compliant == nullptr && pressure.rigid == nullptr) {
+    constexpr const char* kWhy = "without drake:compliant_hydroelastic contacts are points";
+    ignored(pressure.modulusElement, kWhy);
+    ignored(pressure.resolutionElement, kWhy);
+    return;
+  }
+  out->contact = ContactModel::Hydroelastic;
+  if (pressure.resolution) out->hydroelasticResolution = *pressure.resolution;
+  if (pressure.rigid != nullptr) {
+    out->hydroelasticModulus = kUnlimited;
+    ignored(pressure.modulusElement, "the surface is rigid");
+  } else if (pressure.modulus) {
+    out->hydroelasticModulus = *pressure.modulus;
+  } else if (pressure.modulusElement == nullptr) {
+    say(import_.notes, ImportNote::Kind::Changed, *pressure.compliant, pressure.compliant->place,
+        who + ": " + pressure.compliant->name +
+            " without drake:hydroelastic_modulus: the modulus is 1e7 Pa");
   }
 }
 

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -37,6 +38,8 @@ inline constexpr NumberRule kFriction{0, 1000, "a friction coefficient from 0 to
 inline constexpr NumberRule kStiffness{0, 1e150, "a stiffness above 0 [N/m]", true};
 inline constexpr NumberRule kTime{0, 1e6, "a time of 0 or more [s]"};
 inline constexpr NumberRule kDissipation{0, 1e6, "a dissipation of 0 or more [s/m]"};
+inline constexpr NumberRule kModulus{0, 1e150, "a modulus above 0 [Pa]", true};
+inline constexpr NumberRule kResolution{0, 1e6, "a length above 0 [m]", true};
 }  // namespace robot_rule
 
 /// Roll, pitch, yaw about the fixed axes x, y, z [rad].
@@ -66,8 +69,18 @@ class RobotShapes {
 
  private:
   using MeshKey = std::tuple<std::string, Real, Real, Real>;
-  using SurfaceKey = std::tuple<Real, Real, Real, Real, Real>;
+  using SurfaceKey = std::tuple<Real, Real, Real, Real, Real, ContactModel, Real, Real>;
+  /// What a file says of pressure, before it is known what the surface is.
+  struct Pressure {
+    const XmlElement *compliant = nullptr, *rigid = nullptr;
+    const XmlElement *modulusElement = nullptr, *resolutionElement = nullptr;
+    std::optional<Real> modulus{}, resolution{};
+  };
 
+  /// Whether the element was one of pressure.
+  bool readPressure(const XmlElement& element, ValueStyle style, const std::string& who,
+                    Pressure* out);
+  void applyPressure(const Pressure& pressure, const std::string& who, Material* out);
   [[nodiscard]] std::optional<Real> value(const XmlElement& element, ValueStyle style,
                                           const std::string& who, const NumberRule& rule);
 

@@ -194,7 +194,6 @@ std::optional<BodyShape> SceneBodies::readShape(const Value& value, const std::s
   return out;
 }
 
-/// The one shape a table names; null after an error.
 std::shared_ptr<const Shape> SceneBodies::readGeometry(TableReader& table) {
   std::vector<std::string_view> found;
   for (const std::string_view key : kShapeKeys) {

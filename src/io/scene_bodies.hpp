@@ -39,6 +39,15 @@ class SceneBodies {
   void addPlace(const std::string& body, Place place) { places_.emplace(body, place); }
   /// position and quaternion, rpy or axis_angle of a table.
   [[nodiscard]] Transform readPose(TableReader& table);
+  [[nodiscard]] std::string readName(TableReader& table);
+  /// The name of a material that exists.
+  [[nodiscard]] std::optional<std::string> readMaterial(TableReader& table);
+  /// The one shape a table names; null after an error. Nothing else may be left in the table.
+  [[nodiscard]] std::shared_ptr<const Shape> readGeometry(TableReader& table);
+  /// Where a file of the scene is. Throws InvalidInput when that is outside its folder.
+  [[nodiscard]] std::filesystem::path resolve(const std::string& file) const {
+    return assets_.resolve(file);
+  }
   /// Warnings about the scene as a whole: units that look like millimetres, masses that differ by
   /// more than a solver can balance.
   void warnAboutSizes(const Vec3& gravity, Place gravityPlace);
@@ -47,18 +56,15 @@ class SceneBodies {
 
  private:
   void readBody(const Value& value);
-  [[nodiscard]] std::string readName(TableReader& table);
   [[nodiscard]] BodyType readType(TableReader& table);
   [[nodiscard]] std::vector<BodyShape> readShapes(TableReader& table, BodyType type);
   [[nodiscard]] std::optional<BodyShape> readShape(const Value& value, const std::string& who,
                                                    const std::string& bodyMaterial);
-  [[nodiscard]] std::shared_ptr<const Shape> readGeometry(TableReader& table);
   [[nodiscard]] std::shared_ptr<const Shape> readConvex(TableReader& table, const Value& value);
   [[nodiscard]] std::shared_ptr<const Shape> readMesh(TableReader& table, const std::string& key,
                                                       MeshRepresentation representation);
   [[nodiscard]] std::shared_ptr<const Shape> readHeightField(TableReader& table,
                                                              const Value& value);
-  [[nodiscard]] std::optional<std::string> readMaterial(TableReader& table);
   [[nodiscard]] std::optional<MassProperties> readMass(TableReader& table, const Body& body);
   [[nodiscard]] std::optional<MassProperties> massOfShapes(TableReader& table, const Body& body);
   /// With `isValid` false only the names are taken note of.

@@ -64,6 +64,7 @@ void SceneModels::readModel(const Value& value) {
                 "file is missing, expected the name of an MJCF, URDF or SDFormat file");
   const Transform pose = bodies_.readPose(table);
   const bool isFixed = table.boolean("fixed").value_or(false);
+  readPositions(table, name.empty() ? "" : name + "/");
   table.finish();
   if (!file) return;
 
@@ -122,6 +123,22 @@ void SceneModels::readModel(const Value& value) {
   for (auto at = names_.lower_bound(begin);
        at != names_.end() && at->first.compare(0, begin.size(), begin) == 0; ++at)
     bodies_.addPlace(at->first.substr(kKind), table.place());
+}
+
+/// positions = { elbow = 0.5 }: where joints start.
+void SceneModels::readPositions(TableReader& table, const std::string& prefix) {
+  const Value* const value = table.find("positions");
+  if (value == nullptr) return;
+  if (value->table() == nullptr) {
+    table.errorFound("positions", *value, "a table of joints, such as { elbow = 0.5 }");
+    return;
+  }
+  TableReader joints(notes_, *value, table.who() + ": positions");
+  constexpr NumberRule kFinite{-1e9, 1e9, "a position within 1e9 [m, rad]"};
+  for (const Member& member : *value->table()) {
+    if (const auto position = joints.number(member.key, kFinite))
+      builder_.addStartPosition({.joint = prefix + member.key, .position = *position});
+  }
 }
 
 }  // namespace tangere::io

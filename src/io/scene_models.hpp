@@ -29,6 +29,7 @@ class SceneModels {
 
  private:
   void readModel(const Value& value);
+  void readPositions(TableReader& table, const std::string& prefix);
 
   std::filesystem::path folder_;
   SceneLimits limits_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The native scene: [simulation], [material.NAME], [[pair]], [[body]], [[model]], [[exclude]].
+// The native scene: [simulation], [material.NAME], [[pair]], [[body]], [[soft]], [[model]],
+// [[control]], [[exclude]].
 // docs/scene_file.md lists every key.
 #include <tangere/error.hpp>
 #include <tangere/scene.hpp>
@@ -8,6 +9,7 @@
 #include "io/import_notes.hpp"
 #include "io/scene_bodies.hpp"
 #include "io/scene_models.hpp"
+#include "io/scene_softs.hpp"
 #include "io/table_reader.hpp"
 #include "io/text.hpp"
 #include "io/toml_document.hpp"
@@ -42,6 +44,8 @@ constexpr NumberRule kRestitution{0, 1, "a coefficient of restitution from 0 to 
 constexpr NumberRule kStiffness{0, 1e150, "a stiffness above 0 [N/m]", true};
 constexpr NumberRule kTime{0, 1e6, "a time of 0 or more [s]"};
 constexpr NumberRule kDissipation{0, 1e6, "a dissipation of 0 or more [s/m]"};
+constexpr NumberRule kModulus{0, 1e15, "a pressure above 0 [Pa], or \"rigid\"", true};
+constexpr NumberRule kThickness{0, 1e6, "a length above 0 [m]", true};
 constexpr NumberRule kArm{0, 1e6, "a length from 0 to 1e6 [m]"};
 
 class SceneReader {
@@ -64,6 +68,7 @@ class SceneReader {
   void readMaterial(const std::string& name, const Value& value);
   void readPairs(const Value& value);
   void readExcluded(const Value& value, const std::map<std::string, Place>& bodies);
+  void readControls(const Value& value);
 
   std::string_view text_;
   const std::filesystem::path& folder_;
@@ -99,8 +104,8 @@ Scene SceneReader::read() {
 /// Everything that is in the document, into the builder. Throws SceneError.
 void SceneReader::readDocument(const Value& document) {
   TableReader root(notes_, document, "");
-  // Robots need the SAP solver; a scene with one need not say so.
-  if (root.has("model")) {
+  // Robots and soft bodies need the SAP solver; a scene with one need not say so.
+  if (root.has("model") || root.has("soft")) {
     options_.solver = SolverType::Sap;
     builder_.setOptions(options_);
   }
@@ -112,14 +117,18 @@ void SceneReader::readDocument(const Value& document) {
   if (const Value* models = root.find("model")) {
     io::SceneModels(materials_, folder_, limits_, notes_, builder_, bodies).read(*models);
   }
+  io::SceneSofts softs(notes_, builder_, bodies);
+  if (const Value* list = root.find("soft")) softs.read(*list);
   if (const Value* excluded = root.find("exclude")) readExcluded(*excluded, bodies.places());
-  root.refuseForNow("soft");
+  if (const Value* controls = root.find("control")) readControls(*controls);
   root.finish();
-  if (!notes_.hasErrors() && bodies.places().empty())
-    notes_.error({}, "no scene: found no body, expected at least one [[body]] or [[model]]");
+  if (!notes_.hasErrors() && bodies.places().empty() && softs.isEmpty())
+    notes_.error({},
+                 "no scene: found no body, expected at least one [[body]], [[soft]] or [[model]]");
   notes_.throwIfErrors();
   bodies.warnAboutSizes(options_.gravity, gravity_place_);
   bodies.summarize();
+  softs.summarize();
 }
 
 /// Throws SceneError unless the bytes are UTF-8 text with something in it.
@@ -237,6 +246,10 @@ void SceneReader::readSap(const Value& value) {
     out.contact = static_cast<SapContactModel>(*word);
   if (const auto word = table.word("linear_solver", {"auto", "cholesky", "conjugate_gradients"}))
     out.linearSolver = static_cast<SapLinearSolver>(*word);
+  if (const auto word =
+          table.word("soft_preconditioner",
+                     {"auto", "block_jacobi", "incomplete_cholesky", "two_level", "cholesky"}))
+    out.softPreconditioner = static_cast<SoftPreconditioner>(*word);
   out.maxPcgIterations = integer("max_pcg_iterations", out.maxPcgIterations);
   out.pcgTolerance = number("pcg_tolerance", kPart, out.pcgTolerance);
   table.finish();
@@ -301,14 +314,32 @@ void SceneReader::readMaterial(const std::string& name, const Value& value) {
   if (const Value* contact = table.find("contact")) {
     TableReader law(notes_, *contact, table.who() + ": contact");
     const auto word = law.word("model", {"point", "hydroelastic", "hertz"});
-    if (word && *word > 0) {
+    if (word && *word > 1) {
       law.error(law.placeOf("model"), "model " + describe(*law.find("model")) +
-                                          " is not available yet in this version; use \"point\"");
+                                          " is not available yet in this version; use \"point\" or "
+                                          "\"hydroelastic\"");
     }
+    const bool isHydroelastic = word && *word == 1;
+    if (isHydroelastic) out.contact = ContactModel::Hydroelastic;
+    for (const char* key : {"modulus", "thickness", "resolution"}) {
+      if (!isHydroelastic && law.has(key))
+        law.error(law.placeOf(key), std::string(key) + ": expected model = \"hydroelastic\"");
+    }
+    if (const Value* rigid = law.find("modulus"); rigid != nullptr && rigid->string() != nullptr) {
+      if (law.word("modulus", {"rigid"})) out.hydroelasticModulus = kUnlimited;
+    } else {
+      out.hydroelasticModulus = law.number("modulus", kModulus).value_or(out.hydroelasticModulus);
+    }
+    out.hydroelasticThickness =
+        law.number("thickness", kThickness).value_or(out.hydroelasticThickness);
+    out.hydroelasticResolution =
+        law.number("resolution", kArm).value_or(out.hydroelasticResolution);
     out.stiffness = law.number("stiffness", kStiffness).value_or(out.stiffness);
     out.relaxationTime = law.number("relaxation_time", kTime).value_or(out.relaxationTime);
     out.dissipation = law.number("dissipation", kDissipation).value_or(out.dissipation);
-    law.refuseForNow("modulus");
+    // One number for the damping of both laws; the linear one has it as a time.
+    if (isHydroelastic && !law.has("relaxation_time") && law.has("dissipation"))
+      out.relaxationTime = out.dissipation;
     law.finish();
   }
   table.finish();
@@ -369,6 +400,41 @@ void SceneReader::readPairs(const Value& value) {
     }
     try {
       builder_.addPair(out);
+    } catch (const InvalidInput& error) {
+      table.error(item.place, error.what());
+    }
+  }
+}
+
+/// [[control]] actuator = "arm/elbow", time = [0, 1], value = [0, 0.5]: what an actuator is told.
+void SceneReader::readControls(const Value& value) {
+  const Value::Array* items = value.array();
+  if (items == nullptr) {
+    notes_.error(value.place,
+                 "control: found " + describe(value) + ", expected tables headed [[control]]");
+    return;
+  }
+  constexpr NumberRule kFinite{-1e15, 1e15, "a finite number"};
+  for (const Value& item : *items) {
+    const std::size_t numErrors = notes_.numErrors();
+    TableReader table(notes_, item, "control");
+    if (item.table() == nullptr) continue;
+    ControlSchedule out{.actuator = table.string("actuator").value_or("")};
+    if (!table.has("actuator"))
+      table.error(item.place, "actuator is missing, expected the name of an actuator");
+    const auto readList = [&](const char* key) {
+      const Value* const list = table.find(key);
+      const std::size_t count =
+          list != nullptr && list->array() != nullptr ? list->array()->size() : 1;
+      if (list == nullptr) table.error(item.place, std::string(key) + " is missing");
+      return table.numbers(key, count, kFinite).value_or(std::vector<Real>{});
+    };
+    out.times = readList("time");
+    out.values = readList("value");
+    table.finish();
+    if (notes_.numErrors() > numErrors) continue;
+    try {
+      builder_.addSchedule(out);
     } catch (const InvalidInput& error) {
       table.error(item.place, error.what());
     }

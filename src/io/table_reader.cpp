@@ -146,12 +146,6 @@ std::optional<std::vector<std::string>> TableReader::strings(std::string_view ke
   return std::nullopt;
 }
 
-void TableReader::refuseForNow(std::string_view key) {
-  if (const Value* value = lookUp(key))
-    error(value->place, io::quoted(key) + " is not available yet in this version");
-  refused_.emplace_back(key);
-}
-
 void TableReader::allow(std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) (void)find(key);
 }
@@ -160,7 +154,7 @@ int TableReader::finish() {
   if (table_ == nullptr) return 0;
   int unknown = 0;
   for (const Member& member : *table_) {
-    if (isIn(known_, member.key) || isIn(refused_, member.key)) continue;
+    if (isIn(known_, member.key)) continue;
     ++unknown;
     std::string expected = nearNames(member.key.substr(0, 64), known_);
     if (expected.empty()) {

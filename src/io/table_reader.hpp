@@ -60,8 +60,6 @@ class TableReader {
   [[nodiscard]] std::optional<Vec3> readVec3(std::string_view key, const Value& value,
                                              const NumberRule& rule);
 
-  /// What belongs to the format but not to this version: an error when it is there.
-  void refuseForNow(std::string_view key);
   /// Keys that may be there without having been asked for.
   void allow(std::initializer_list<std::string_view> keys);
   /// Errors for every key that nobody asked for, with the nearest that exists. Returns how many.
@@ -86,7 +84,6 @@ class TableReader {
   Place place_;
   const Value::Table* table_ = nullptr;
   std::vector<std::string> known_;
-  std::vector<std::string> refused_;  // not proposed for a key that is not known
 };
 
 /// nearNames(), or the first few candidates where none is near.

@@ -114,6 +114,29 @@ int Model::numSensorValues() const { return data_->numSensorValues; }
 
 std::span<const Keyframe> Model::keyframes() const { return data_->keyframes; }
 
+int Model::numSoftBodies() const { return static_cast<int>(data_->softs.size()); }
+
+std::string_view Model::softBodyName(int soft) const { return data_->softs[soft].name; }
+
+int Model::findSoftBody(std::string_view name) const {
+  for (int i = 0; i < numSoftBodies(); ++i) {
+    if (softBodyName(i) == name) return i;
+  }
+  return -1;
+}
+
+const TetMesh& Model::softMesh(int soft) const { return data_->softs[soft].mesh; }
+
+int Model::firstVertexOf(int soft) const { return data_->softs[soft].firstVertex; }
+
+int Model::numSoftVertices() const { return data_->numSoftVertices; }
+
+Real Model::softMass(int soft) const {
+  Real sum = 0;
+  for (const Real mass : data_->softs[soft].elastic.mass) sum += mass;
+  return sum;
+}
+
 std::vector<std::string> Model::unused() const {
   std::vector<std::string> out;
   if (data_->options.solver != SolverType::Sap) return out;
@@ -127,6 +150,8 @@ std::vector<std::string> Model::unused() const {
     out.emplace_back("restitution is not used by the SAP solver: contacts do not bounce");
   if (spins) out.emplace_back("torsional friction is not used by the SAP solver");
   if (rolls) out.emplace_back("rolling friction is not used by the SAP solver");
+  if (data_->hasPressure && data_->options.sleep.enabled)
+    out.emplace_back("sleeping is not used where bodies touch by pressure");
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "model/model_data.hpp"
 #include "model/model_hash.hpp"
 #include "model/robot_parts.hpp"
+#include "model/soft_bodies.hpp"
 #include "model/tree_layout.hpp"
 
 #include <algorithm>
@@ -48,6 +49,7 @@ struct ModelBuilder::Impl {
   std::vector<Material> materials;
   std::vector<MaterialPair> pairs;
   std::vector<Body> bodies;
+  std::vector<SoftBody> softs;
   std::vector<std::pair<std::string, std::string>> excluded;
   model::RobotParts parts;
 
@@ -132,6 +134,11 @@ void ModelBuilder::addBody(const Body& body) {
   impl_->bodies.push_back(body);
 }
 
+void ModelBuilder::addSoftBody(const SoftBody& soft) {
+  model::require(soft);
+  impl_->softs.push_back(soft);
+}
+
 void ModelBuilder::excludePair(std::string_view body1, std::string_view body2) {
   if (body1 == body2) reject("a body never touches itself: '" + std::string(body1) + "'");
   impl_->excluded.emplace_back(body1, body2);
@@ -166,6 +173,14 @@ void ModelBuilder::addKeyframe(const Keyframe& keyframe) {
   impl_->parts.keyframes.push_back(keyframe);
 }
 
+void ModelBuilder::addSchedule(const ControlSchedule& schedule) {
+  model::require(schedule);
+  impl_->parts.schedules.push_back(schedule);
+}
+void ModelBuilder::addStartPosition(const StartPosition& start) {
+  impl_->parts.starts.push_back(start);
+}
+
 Model ModelBuilder::build() const {
   auto data = std::make_shared<model::ModelData>();
   data->options = impl_->options;
@@ -190,6 +205,8 @@ Model ModelBuilder::build() const {
     data->creationOrder.push_back(model::findBody(*data, body.name));
   const bool isRobot =
       !impl_->parts.isEmpty() || std::any_of(impl_->bodies.begin(), impl_->bodies.end(), isJointed);
+  if (!impl_->softs.empty() && data->options.solver != SolverType::Sap)
+    reject("soft bodies need the SAP solver; soft body '" + impl_->softs.front().name + "'");
   if (isRobot && data->options.solver == SolverType::Impulse)
     reject(
         "joints, actuators, sensors and the like need the SAP solver; the impulse solver "
@@ -199,8 +216,10 @@ Model ModelBuilder::build() const {
     model::excludeNeighbours(impl_->bodies, *data);
     std::stable_sort(data->excludedBodies.begin(), data->excludedBodies.end());
     model::resolveParts(impl_->parts, *data);
+    model::layOutSoftBodies(impl_->softs, *data);
+    model::preparePressure(*data);
   }
-  data->isRobot = isRobot;
+  data->isRobot = isRobot || !impl_->softs.empty();
   data->hash = model::hashOf(*data);
   return Model(std::move(data));
 }
@@ -226,7 +245,9 @@ Model Model::withOptions(const SimulationOptions& options) const {
   auto data = std::make_shared<model::ModelData>(*data_);
   data->options = options;
   if (data->isRobot && options.solver == SolverType::Impulse)
-    reject("this model has joints or drives: the impulse solver moves free bodies alone");
+    reject(
+        "this model has joints, drives or soft bodies: the impulse solver moves free rigid bodies "
+        "alone");
   if (options.solver == SolverType::Impulse) forgetTrees(*data);
   const bool hasTrees = data_->options.solver != SolverType::Impulse;
   if (!hasTrees && options.solver != SolverType::Impulse) {
@@ -235,6 +256,7 @@ Model Model::withOptions(const SimulationOptions& options) const {
       freeBodies.push_back({.name = data->bodies[index].name, .type = data->bodies[index].type});
     model::layOutTrees(freeBodies, *data);
   }
+  model::preparePressure(*data);
   data->hash = model::hashOf(*data);
   return Model(std::move(data));
 }
@@ -450,6 +472,12 @@ void requireMaterial(const Material& material) {
     reject(who + "relaxation time must be between 0 and 1e6 [s]");
   if (!(material.dissipation >= 0 && material.dissipation <= 1e6))
     reject(who + "dissipation must be between 0 and 1e6 [s/m]");
+  if (!(material.hydroelasticModulus > 0))
+    reject(who + "hydroelastic modulus must be positive [Pa]");
+  if (!(material.hydroelasticThickness > 0 && material.hydroelasticThickness <= 1e6))
+    reject(who + "thickness of the hydroelastic layer must be positive and at most 1e6 [m]");
+  if (!(material.hydroelasticResolution >= 0 && material.hydroelasticResolution <= 1e6))
+    reject(who + "hydroelastic resolution must be between 0 and 1e6 [m]");
 }
 
 void requireOptions(const SimulationOptions& options) {

@@ -7,6 +7,9 @@
 
 #include <tangere/model.hpp>
 
+#include "model/pressure_shape.hpp"
+#include "model/soft_mesh.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -57,6 +60,31 @@ struct ModelShape {
   bool isFlatFaced = false;  ///< bounded by planes alone
   /// A warm collision query gives the same bits as a cold one.
   bool mayWarmStart = false;
+  /// As pressure contacts see it; null where the model has none.
+  std::shared_ptr<const PressureShape> pressure{};
+};
+
+/// A vertex that follows a point of a body, or one of the world.
+struct ModelAttachment {
+  int vertex = 0;
+  int body = -1;  ///< -1: the world
+  Vec3 point{};   ///< in the body's frame, or in the world
+};
+
+/// A soft body as pressure contacts and the solver see it. As a collision object its id is the
+/// number of shapes and its index.
+struct ModelSoft {
+  std::string name;
+  TetMesh mesh;  ///< at the start, in the world
+  SoftMesh elastic;
+  Vec3 startVelocity{};
+  int material = 0;
+  std::vector<Real> pressure{};  ///< of each vertex [Pa]
+  std::vector<ModelAttachment> attachments{};
+  bool selfContact = true;
+  std::uint32_t group = 1, mask = 0xffffffffu;
+  int firstVertex = 0;  ///< in the State
+  Real cellSize = 0;    ///< root of the mean volume of its tetrahedra [m]
 };
 
 /// A joint as the kernels know it: Free, Ball, Revolute, Prismatic or Screw. A Universal or Planar
@@ -129,6 +157,18 @@ struct ModelActuator {
   int activation = -1;  ///< in the State; -1: none
 };
 
+/// A ControlSchedule whose actuator was found.
+struct ModelSchedule {
+  int actuator = 0;
+  std::vector<Real> times{}, values{};
+};
+
+/// A coordinate that does not start at its reference.
+struct InitialPosition {
+  int q = 0;
+  Real position = 0;
+};
+
 struct ModelEquality {
   Equality equality{};
   int first = -1, second = -1;  ///< bodies (-1: the world), joints or tendons
@@ -174,6 +214,12 @@ struct ModelData {
   std::vector<ModelEquality> equalities;
   std::vector<ModelSensor> sensors;
   std::vector<Keyframe> keyframes;
+  std::vector<ModelSchedule> schedules;
+  std::vector<InitialPosition> initialPositions;
+
+  std::vector<ModelSoft> softs;  ///< in order of names
+  int numSoftVertices = 0;
+  bool hasPressure = false;  ///< some bodies touch by pressure
 
   std::vector<Material> materials;
   std::vector<ContactMaterial> materialPairs;       ///< materials.size() squared
@@ -201,8 +247,10 @@ struct FieldCounts {
     numPositions = static_cast<std::size_t>(data.numPositions);
     numVelocities = static_cast<std::size_t>(data.numVelocities);
     numActivations = static_cast<std::size_t>(data.numActivations);
+    numSoftVertices = static_cast<std::size_t>(data.numSoftVertices);
   }
   std::size_t numPositions = 0, numVelocities = 0, numActivations = 0, numBodies = 0;
+  std::size_t numSoftVertices = 0;
 };
 
 }  // namespace tangere::model

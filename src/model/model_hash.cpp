@@ -27,6 +27,7 @@ void addTo(core::StableHash& hash, const SimulationOptions& options) {
   hash.add(options.sap.contact);
   hash.add(options.sap.maxPcgIterations);
   hash.add(options.sap.pcgTolerance);
+  hash.add(options.sap.softPreconditioner);
   hash.add(options.impulse.maxExactPoints);
   hash.add(options.impulse.numSubsteps);
   hash.add(options.impulse.numSweeps);
@@ -136,6 +137,46 @@ void addParts(core::StableHash& hash, const ModelData& data) {
     hash.add(equality.equality.distance);
     hash.add(std::span<const Real>(equality.equality.polynomial));
   }
+  for (const ModelSchedule& schedule : data.schedules) {
+    hash.add(schedule.actuator);
+    hash.add(std::span<const Real>(schedule.times));
+    hash.add(std::span<const Real>(schedule.values));
+  }
+  for (const InitialPosition& start : data.initialPositions) {
+    hash.add(start.q);
+    hash.add(start.position);
+  }
+}
+
+void addPressure(core::StableHash& hash, const ModelData& data) {
+  for (const Material& material : data.materials) {
+    hash.add(material.contact);
+    hash.add(material.hydroelasticModulus);
+    hash.add(material.hydroelasticThickness);
+    hash.add(material.hydroelasticResolution);
+  }
+  for (const ModelSoft& soft : data.softs) {
+    hash.add(std::string_view(soft.name));
+    hash.add(soft.mesh.vertices());
+    for (const Tet& tet : soft.mesh.tets()) hash.add(std::span<const std::int32_t>(tet));
+    hash.add(std::span<const Real>(soft.pressure));
+    hash.add(std::span<const Real>(soft.elastic.mass));
+    hash.add(soft.elastic.elasticity.model);
+    hash.add(soft.elastic.elasticity.young);
+    hash.add(soft.elastic.elasticity.poisson);
+    hash.add(soft.elastic.elasticity.damping);
+    hash.add(soft.elastic.elasticity.massDamping);
+    hash.add(soft.startVelocity);
+    hash.add(soft.material);
+    hash.add(soft.selfContact);
+    hash.add(soft.group);
+    hash.add(soft.mask);
+    for (const ModelAttachment& attachment : soft.attachments) {
+      hash.add(attachment.vertex);
+      hash.add(attachment.body);
+      hash.add(attachment.point);
+    }
+  }
 }
 
 }  // namespace
@@ -186,6 +227,7 @@ std::uint64_t hashOf(const ModelData& data) {
   }
   addTrees(hash, data);
   addParts(hash, data);
+  if (data.hasPressure) addPressure(hash, data);
   return hash.value();
 }
 

@@ -63,6 +63,8 @@ ModelEquality resolved(const Equality& equality, const Names& names, const Model
 ModelSensor resolved(const Sensor& sensor, const Names& names, const ModelData& data);
 ModelShapePair resolved(const ShapePairRule& rule, const Names& names);
 void requireSizes(const Keyframe& keyframe, const ModelData& data);
+ModelSchedule resolved(const ControlSchedule& schedule, const ModelData& data);
+InitialPosition resolved(const StartPosition& start, const ModelData& data);
 void keepAwake(ModelData& data);
 
 }  // namespace
@@ -156,6 +158,17 @@ void require(const Keyframe& keyframe) {
   }
 }
 
+void require(const ControlSchedule& schedule) {
+  const std::string who = "schedule of '" + schedule.actuator + "': ";
+  if (schedule.times.empty() || schedule.times.size() != schedule.values.size())
+    reject(who + "expected as many times as values, at least one");
+  for (std::size_t i = 0; i < schedule.times.size(); ++i) {
+    if (!math::isFinite(schedule.times[i]) || !math::isFinite(schedule.values[i]))
+      reject(who + "times and values must be finite");
+    if (i > 0 && !(schedule.times[i] > schedule.times[i - 1])) reject(who + "times must ascend");
+  }
+}
+
 void resolveParts(const RobotParts& parts, ModelData& data) {
   const Names names = collectNames(parts, data);
   for (const Site& site : parts.sites) {
@@ -183,6 +196,10 @@ void resolveParts(const RobotParts& parts, ModelData& data) {
     requireSizes(keyframe, data);
     data.keyframes.push_back(keyframe);
   }
+  for (const ControlSchedule& schedule : parts.schedules)
+    data.schedules.push_back(resolved(schedule, data));
+  for (const StartPosition& start : parts.starts)
+    data.initialPositions.push_back(resolved(start, data));
 }
 
 namespace {
@@ -445,6 +462,32 @@ ModelShapePair resolved(const ShapePairRule& rule, const Names& names) {
   const int b = names.shapes.find(rule.shape2, "pair of shapes: ");
   if (a == b) reject("pair of shapes: '" + rule.shape1 + "' never touches itself");
   return {.shape1 = std::min(a, b), .shape2 = std::max(a, b), .friction = rule.friction};
+}
+
+ModelSchedule resolved(const ControlSchedule& schedule, const ModelData& data) {
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < data.actuators.size(); ++i) {
+    const std::string& name = data.actuators[i].actuator.name;
+    if (name == schedule.actuator) return {static_cast<int>(i), schedule.times, schedule.values};
+    known.push_back(name);
+  }
+  reject("schedule: no actuator is called '" + schedule.actuator + "'" +
+         nearNames(schedule.actuator, known));
+}
+
+InitialPosition resolved(const StartPosition& start, const ModelData& data) {
+  std::vector<std::string> known;
+  for (const ModelJoint& joint : data.joints) {
+    known.push_back(joint.joint.name);
+    if (joint.joint.name != start.joint) continue;
+    const JointType type = joint.joint.type;
+    if (type != JointType::Revolute && type != JointType::Prismatic && type != JointType::Screw)
+      reject("start of joint '" + start.joint + "': it has more than one coordinate");
+    if (!math::isFinite(start.position))
+      reject("start of joint '" + start.joint + "': must be finite [m, rad]");
+    return {joint.q, start.position};
+  }
+  reject("start: no joint is called '" + start.joint + "'" + nearNames(start.joint, known));
 }
 
 void requireSizes(const Keyframe& keyframe, const ModelData& data) {

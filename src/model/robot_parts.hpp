@@ -15,11 +15,14 @@ struct RobotParts {
   std::vector<Equality> equalities;
   std::vector<Sensor> sensors;
   std::vector<Keyframe> keyframes;
+  std::vector<ControlSchedule> schedules;
+  std::vector<StartPosition> starts;
   std::vector<ShapePairRule> shapePairs;
 
   [[nodiscard]] bool isEmpty() const {
     return sites.empty() && tendons.empty() && actuators.empty() && equalities.empty() &&
-           sensors.empty() && keyframes.empty() && shapePairs.empty();
+           sensors.empty() && keyframes.empty() && schedules.empty() && starts.empty() &&
+           shapePairs.empty();
   }
 };
 
@@ -30,6 +33,7 @@ void require(const Actuator& actuator);
 void require(const Equality& equality);
 void require(const Sensor& sensor);
 void require(const Keyframe& keyframe);
+void require(const ControlSchedule& schedule);
 
 /// Finds what the parts name. `data` has its bodies, shapes and trees. Throws InvalidInput with
 /// near names.

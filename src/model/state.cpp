@@ -6,6 +6,7 @@
 #include "math/quat.hpp"
 #include "model/model_data.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -14,7 +15,7 @@ namespace tangere {
 
 namespace {
 
-constexpr std::uint32_t kFormat = 0x53475402;  // "TGS", version 2
+constexpr std::uint32_t kFormat = 0x53475403;  // "TGS", version 3
 static_assert(std::endian::native == std::endian::little, "saved states are little-endian");
 
 class ByteWriter;
@@ -38,6 +39,12 @@ State::State(const Model& model) : patches(model.options().patchCache) {
     velocity[i] = body.startVelocity + cross(body.startAngularVelocity, arm);
     angularVelocity[i] = body.startAngularVelocity;
   }
+  if (n.numSoftVertices == 0) return;
+  for (const model::ModelSoft& soft : data.softs) {
+    const std::span<const Vec3> start = soft.mesh.vertices();
+    std::copy(start.begin(), start.end(), softPosition.begin() + soft.firstVertex);
+    std::fill_n(softVelocity.begin() + soft.firstVertex, start.size(), soft.startVelocity);
+  }
 }
 
 std::uint64_t State::hash() const {
@@ -49,6 +56,16 @@ std::uint64_t State::hash() const {
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
   hash.add(patches.stateHash());
+  hash.add(heldFriction.size());
+  for (const HeldFriction& held : heldFriction) {
+    hash.add(held.object1);
+    hash.add(held.object2);
+    hash.add(held.element1);
+    hash.add(held.element2);
+    hash.add(held.part);
+    hash.add(held.tangent);
+    hash.add(held.normal);
+  }
   return hash.value();
 }
 
@@ -119,6 +136,7 @@ std::vector<std::byte> State::save(const Model& model) const {
   out.add(snapshot.frame);
   out.add(snapshot.nextId);
   out.add(snapshot.churn);
+  out.addArray(heldFriction);
   out.add(hash());
   return out.take();
 }
@@ -148,6 +166,7 @@ State State::load(const Model& model, std::span<const std::byte> bytes) {
   in.read(&snapshot.nextId);
   in.read(&snapshot.churn);
   state.patches.load(snapshot);
+  in.readArray(&state.heldFriction);
   std::uint64_t hash = 0;
   in.read(&hash);
   TANGERE_REQUIRE(in.isAtEnd(), "saved state has bytes after its end");

@@ -20,12 +20,20 @@
 
 namespace tangere::model {
 
+/// A vertex of a soft body that goes where it is told.
+struct DrivenVertex {
+  int soft = 0, vertex = 0;
+  Vec3 target{};  ///< at the end of the step
+};
+
 /// What the caller puts in for one step.
 struct Control {
-  std::vector<Vec3> force;       ///< at the centre of mass, world [N]
-  std::vector<Vec3> torque;      ///< world [N m]
-  std::vector<Real> jointForce;  ///< on each velocity [N, N m]
-  std::vector<Real> control;     ///< of each actuator; stays until it is changed
+  std::vector<Vec3> force;                   ///< at the centre of mass, world [N]
+  std::vector<Vec3> torque;                  ///< world [N m]
+  std::vector<Real> jointForce;              ///< on each velocity [N, N m]
+  std::vector<Real> control;                 ///< of each actuator; stays until it is changed
+  std::vector<Vec3> softForce;               ///< on each vertex of soft bodies [N]; empty: none
+  std::vector<DrivenVertex> drivenVertices;  ///< sorted; they stay until they are released
 };
 
 /// A pair of shapes to be tested.
@@ -113,6 +121,7 @@ struct Workspace {
   BvhBroadPhase broadPhase;
   bool isBroadPhaseFilled = false;
   std::vector<ObjectPair> pairKeys;
+  std::vector<ObjectPair> pressurePairs;    ///< shapes that touch by pressure, sorted
   std::vector<ShapePair> pairs, lastPairs;  ///< sorted
   std::vector<CollisionResult> chunkResults;
   std::vector<std::vector<ForeseenManifold>> chunkForeseen;

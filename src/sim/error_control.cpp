@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/error_control.hpp"
 
+#include "sim/divided_step.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -19,24 +21,6 @@ Real largestDifference(const std::vector<Real>& a, const std::vector<Real>& b) {
   return largest;
 }
 
-void add(const StepReport& part, StepReport* sum) {
-  const StepStatus status = sum->status | part.status;
-  const int iterations = sum->iterations + part.iterations;
-  const Real residual = std::max(sum->residual, part.residual);
-  const Real bound = sum->errorBound + part.errorBound;
-  const Real depth = std::max(sum->maxDepth, part.maxDepth);
-  const bool isNamed = sum->body1 >= 0;
-  const int body1 = isNamed ? sum->body1 : part.body1, body2 = isNamed ? sum->body2 : part.body2;
-  *sum = part;
-  sum->status = status;
-  sum->iterations = iterations;
-  sum->residual = residual;
-  sum->errorBound = bound;
-  sum->maxDepth = depth;
-  sum->body1 = body1;
-  sum->body2 = body2;
-}
-
 }  // namespace
 
 void ErrorControl::step(const model::Control& control, State& state, model::Workspace& ws,
@@ -53,11 +37,6 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     model_.options.dt = dt;
     return !has(ws.report.status, StepStatus::StateNotFinite);
   };
-  const auto forget = [&] {
-    sap.areTreesCurrent = false;
-    ws.isLedgerCurrent = false;
-    ws.poseAge.assign(ws.poseAge.size(), 0);
-  };
 
   Real done = 0;
   Real length = state.trialStep > 0 ? std::min(state.trialStep, dt) : dt;
@@ -67,13 +46,13 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     start_ = state;
     whole_ = state;
     bool isTaken = take(part, whole_);
-    forget();
+    forgetState(ws, sap);
     EnergyLedger halves;
     StepReport reports;
     for (int half = 0; isTaken && half < 2; ++half) {
       isTaken = take(part / 2, state);
       addLedger(ws.ledger, &halves);
-      add(ws.report, &reports);
+      addReport(ws.report, &reports);
     }
     const Real error =
         isTaken ? largestDifference(whole_.q, state.q) : std::numeric_limits<Real>::infinity();
@@ -82,7 +61,7 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     if (error <= accuracy || (isShort && isTaken)) {
       done += part;
       addLedger(halves, &ledger);
-      add(reports, &report);
+      addReport(reports, &report);
       const Real factor = error > 0 ? kSafety * std::sqrt(accuracy / error) : kLongest;
       const Real next = part * std::clamp(factor, kLeast, kLongest);
       if (!isLast || next < length) length = std::max(next, kShortest * dt);
@@ -91,12 +70,12 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     if (isShort) {  // not finite, however short
       report = ws.report;
       state = before;
-      forget();
+      forgetState(ws, sap);
       ws.report = report;
       return;
     }
     state = start_;
-    forget();
+    forgetState(ws, sap);
     const Real factor = std::isfinite(error) ? kSafety * std::sqrt(accuracy / error) : kLeast;
     length = std::max(part * std::clamp(factor, kLeast, Real(0.5)), kShortest * dt);
   }

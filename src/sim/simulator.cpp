@@ -2,12 +2,14 @@
 #include <tangere/simulator.hpp>
 
 #include "contact/contact_forces.hpp"
+#include "contact/pressure_rows.hpp"
 #include "contact/user_rows.hpp"
 #include "core/assert.hpp"
 #include "core/fpu_guard.hpp"
 #include "integrator/integrate_trees.hpp"
 #include "math/quat.hpp"
 #include "math/transform.hpp"
+#include "sim/divided_step.hpp"
 #include "sim/error_control.hpp"
 #include "sim/sensors.hpp"
 #include "sim/step.hpp"
@@ -49,6 +51,12 @@ void requireFinite(std::span<const Real> values, std::size_t expected, const cha
     TANGERE_REQUIRE(math::isFinite(value), "values must be finite", value);
 }
 
+void requireFinite(std::span<const Vec3> values, std::size_t expected, const char* what) {
+  TANGERE_REQUIRE(values.size() == expected, what, values.size(), expected);
+  for (const Vec3& value : values)
+    TANGERE_REQUIRE(math::isFinite(value), "values must be finite", value.x, value.y, value.z);
+}
+
 }  // namespace
 
 struct Simulator::Impl {
@@ -61,8 +69,12 @@ struct Simulator::Impl {
     if (data.options.solver == SolverType::Sap) {
       sap = std::make_unique<contact::SapWorkspace>(data);
       requireInertia(data, *sap);
+      moveToStart();
       if (!data.sensors.empty()) sensors = std::make_unique<sim::Sensors>(data);
-      if (data.options.accuracy > 0) errorControl = std::make_unique<sim::ErrorControl>(data);
+      if (data.options.accuracy > 0)
+        errorControl = std::make_unique<sim::ErrorControl>(data);
+      else if (!data.softs.empty())
+        divided = std::make_unique<sim::DividedStep>(data);
     }
   }
 
@@ -78,11 +90,26 @@ struct Simulator::Impl {
     for (std::size_t i = 0; i < state.isAsleep.size(); ++i) wake(static_cast<int>(i));
     forgetPoses();
   }
+  /// Joints that do not start at their references.
+  void moveToStart() {
+    if (!sap || model.data().initialPositions.empty()) return;
+    for (const model::InitialPosition& start : model.data().initialPositions)
+      state.q[start.q] = start.position;
+    copyFromCoordinates();
+  }
+  /// What schedules tell the actuators at the start of a step.
+  void followSchedules() {
+    for (const model::ModelSchedule& schedule : model.data().schedules)
+      control.control[schedule.actuator] = sim::valueAt(schedule, state.time);
+  }
   void requireNotJointed(int body) const {
     const model::ModelBody& b = model.data().bodies[body];
     TANGERE_REQUIRE(!b.isJointed, "the body is moved by joints: set positions and velocities",
                     b.name);
   }
+
+  void requireSoft(int soft) const;
+  void requireVertex(int soft, int vertex) const;
 
   void wake(int body) {
     ws.isLedgerCurrent = false;
@@ -123,6 +150,7 @@ struct Simulator::Impl {
   model::Workspace ws;
   std::unique_ptr<contact::SapWorkspace> sap;  ///< of the SAP solver
   std::unique_ptr<sim::ErrorControl> errorControl;
+  std::unique_ptr<sim::DividedStep> divided;  ///< of soft bodies
   EnergyLedger sum;
   sim::PhaseClock clock;
   std::vector<PhaseTime> phases;
@@ -131,6 +159,7 @@ struct Simulator::Impl {
   std::unique_ptr<sim::Sensors> sensors;  ///< null: the model has none
   std::span<const Real> readings;
   std::vector<HandlerForce> handlerForces;
+  std::vector<PressurePolygon> pressureContacts;
   bool areSensorsRead = false;
   bool hasStep = false;  ///< what the last step did is about the state as it is
   bool hasForces = false;
@@ -147,8 +176,11 @@ const Model& Simulator::model() const { return impl_->model; }
 const StepReport& Simulator::step() {
   Impl& impl = *impl_;
   const core::FpuGuard guard;
+  impl.followSchedules();
   if (impl.errorControl) {
     impl.errorControl->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
+  } else if (impl.divided) {
+    impl.divided->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
   } else if (impl.sap) {
     sim::stepEnvironmentSap(impl.model.data(), impl.control, impl.state, impl.ws, *impl.sap,
                             impl.clock);
@@ -159,6 +191,7 @@ const StepReport& Simulator::step() {
     impl.control.jointForce.assign(impl.control.jointForce.size(), 0);
     impl.control.force.assign(impl.control.force.size(), {});
     impl.control.torque.assign(impl.control.torque.size(), {});
+    impl.control.softForce.clear();
     impl.hasForces = false;
   }
   impl.areSensorsRead = false;
@@ -236,6 +269,8 @@ void Simulator::setState(const State& state) {
   for (const std::vector<Real>* values :
        {&state.q, &state.v, &state.activation, &state.dryFriction})
     requireFinite(*values, values->size(), "state is not finite");
+  requireFinite(state.softPosition, state.softPosition.size(), "state is not finite");
+  requireFinite(state.softVelocity, state.softVelocity.size(), "state is not finite");
   TANGERE_REQUIRE(math::isFinite(state.time), "time is not finite", state.time);
   const ContactPatchCacheOptions options = impl_->model.options().patchCache;
   impl_->state = state;
@@ -246,7 +281,10 @@ void Simulator::setState(const State& state) {
   impl_->forgetPoses();
 }
 
-void Simulator::reset() { setState(State(impl_->model)); }
+void Simulator::reset() {
+  setState(State(impl_->model));
+  impl_->moveToStart();
+}
 
 BodyState Simulator::body(int index) const {
   const Impl& impl = *impl_;
@@ -437,6 +475,101 @@ void Simulator::resetToKeyframe(int keyframe) {
   impl_->areSensorsRead = false;
 }
 
+namespace {
+
+/// The vertices of one soft body among those of all.
+template <class Vertices>
+auto verticesOf(const model::ModelData& model, int soft, Vertices& all) {
+  const model::ModelSoft& body = model.softs[soft];
+  return std::span(all).subspan(static_cast<std::size_t>(body.firstVertex),
+                                body.mesh.vertices().size());
+}
+
+}  // namespace
+
+void Simulator::Impl::requireVertex(int soft, int vertex) const {
+  requireSoft(soft);
+  TANGERE_REQUIRE(vertex >= 0 && vertex < model.data().softs[soft].elastic.numVertices,
+                  "no such vertex of the soft body", model.data().softs[soft].name, vertex);
+}
+
+void Simulator::Impl::requireSoft(int soft) const {
+  TANGERE_REQUIRE(soft >= 0 && soft < model.numSoftBodies(), "no such soft body", soft);
+}
+
+std::span<const Vec3> Simulator::softPositions(int soft) const {
+  impl_->requireSoft(soft);
+  return verticesOf(impl_->model.data(), soft, impl_->state.softPosition);
+}
+
+std::span<const Vec3> Simulator::softVelocities(int soft) const {
+  impl_->requireSoft(soft);
+  return verticesOf(impl_->model.data(), soft, impl_->state.softVelocity);
+}
+
+void Simulator::setSoftPositions(int soft, std::span<const Vec3> positions) {
+  impl_->requireSoft(soft);
+  const std::span<Vec3> own = verticesOf(impl_->model.data(), soft, impl_->state.softPosition);
+  requireFinite(positions, own.size(), "positions do not fit the soft body");
+  std::copy(positions.begin(), positions.end(), own.begin());
+  impl_->state.heldFriction.clear();
+  impl_->ws.isLedgerCurrent = false;
+}
+
+void Simulator::setSoftVelocities(int soft, std::span<const Vec3> velocities) {
+  impl_->requireSoft(soft);
+  const std::span<Vec3> own = verticesOf(impl_->model.data(), soft, impl_->state.softVelocity);
+  requireFinite(velocities, own.size(), "velocities do not fit the soft body");
+  std::copy(velocities.begin(), velocities.end(), own.begin());
+  impl_->ws.isLedgerCurrent = false;
+}
+
+void Simulator::driveVertex(int soft, int vertex, const Vec3& target) {
+  impl_->requireVertex(soft, vertex);
+  TANGERE_REQUIRE(math::isFinite(target), "the target of a vertex must be finite [m]", soft,
+                  vertex);
+  std::vector<model::DrivenVertex>& driven = impl_->control.drivenVertices;
+  const auto at = std::lower_bound(driven.begin(), driven.end(), std::pair{soft, vertex},
+                                   [](const model::DrivenVertex& a, const std::pair<int, int>& b) {
+                                     return std::pair{a.soft, a.vertex} < b;
+                                   });
+  if (at != driven.end() && at->soft == soft && at->vertex == vertex)
+    at->target = target;
+  else
+    driven.insert(at, {.soft = soft, .vertex = vertex, .target = target});
+}
+
+void Simulator::releaseVertex(int soft, int vertex) {
+  impl_->requireVertex(soft, vertex);
+  std::erase_if(impl_->control.drivenVertices, [&](const model::DrivenVertex& driven) {
+    return driven.soft == soft && driven.vertex == vertex;
+  });
+}
+
+void Simulator::applySoftForce(int soft, int vertex, const Vec3& force) {
+  impl_->requireVertex(soft, vertex);
+  TANGERE_REQUIRE(math::isFinite(force), "force must be finite [N]", soft, vertex);
+  std::vector<Vec3>& forces = impl_->control.softForce;
+  forces.resize(impl_->state.softPosition.size());
+  forces[static_cast<std::size_t>(impl_->model.firstVertexOf(soft) + vertex)] += force;
+  impl_->hasForces = true;
+}
+
+std::vector<Mat3> Simulator::softStress(int soft) const {
+  impl_->requireSoft(soft);
+  const model::SoftMesh& mesh = impl_->model.data().softs[soft].elastic;
+  std::vector<Mat3> out(mesh.tets.size());
+  dynamics::tetStresses(mesh, softPositions(soft).data(), impl_->ws.pool.get(), out.data());
+  return out;
+}
+
+std::span<const PressurePolygon> Simulator::pressureContacts() const {
+  impl_->pressureContacts.clear();
+  if (impl_->sap && impl_->hasStep)
+    contact::listPressureContacts(impl_->model.data(), *impl_->sap, &impl_->pressureContacts);
+  return impl_->pressureContacts;
+}
+
 std::string_view stepStatusName(StepStatus bit) {
   switch (bit) {
     case StepStatus::Ok:
@@ -453,6 +586,10 @@ std::string_view stepStatusName(StepStatus bit) {
       return "ImpactsCut";
     case StepStatus::HandlerRefused:
       return "HandlerRefused";
+    case StepStatus::ElementsInverted:
+      return "ElementsInverted";
+    case StepStatus::StepDivided:
+      return "StepDivided";
   }
   return "Unknown";
 }
@@ -474,6 +611,11 @@ std::string describe(const StepReport& report, const Model& model, std::uint64_t
   if (report.body2 >= 0) {
     text += " and '";
     text += model.bodyName(report.body2);
+    text += "'";
+  }
+  if (report.soft >= 0) {
+    text += report.body1 >= 0 ? ", soft body '" : " of soft body '";
+    text += model.softBodyName(report.soft);
     text += "'";
   }
   return text;

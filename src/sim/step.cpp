@@ -9,9 +9,11 @@
 #include "contact/drive_rows.hpp"
 #include "contact/energy_ledger.hpp"
 #include "contact/find_contacts.hpp"
+#include "contact/find_pressure_contacts.hpp"
 #include "contact/foresee_contacts.hpp"
 #include "contact/impacts.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/pressure_rows.hpp"
 #include "contact/solve_contacts.hpp"
 #include "contact/solve_sap.hpp"
 #include "contact/tree_ledger.hpp"
@@ -19,8 +21,11 @@
 #include "contact/wake_bodies.hpp"
 #include "dynamics/free_motion.hpp"
 #include "dynamics/kinematics.hpp"
+#include "integrator/integrate_softs.hpp"
 #include "integrator/integrate_state.hpp"
 #include "integrator/integrate_trees.hpp"
+
+#include <algorithm>
 
 namespace tangere::sim {
 
@@ -32,6 +37,14 @@ void refuse(int body, model::Workspace& ws) {
   ws.report.body1 = body;
   ws.report.body2 = -1;
   ws.isLedgerCurrent = false;
+}
+
+/// The same once patches and friction belong to the step that is not taken.
+void refuseSap(int body, State& state, model::Workspace& ws, contact::SapWorkspace& sap) {
+  sap.areTreesCurrent = false;
+  state.patches.reset();
+  state.heldFriction.clear();
+  refuse(body, ws);
 }
 
 /// After the problem was built, which leaves the velocities of the Coriolis forces of trees that
@@ -110,7 +123,8 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   if (!ws.isLedgerCurrent) contact::measureTreeEnergy(model, state, ws, sap);
   contact::openLedger(model, state, ws);  // energy before
   clock.end(StepPhase::Ledger);
-  contact::findContacts(model, state, ws);  // manifolds, speculative points
+  contact::findContacts(model, state, ws);               // manifolds, speculative points
+  contact::findPressureContacts(model, state, ws, sap);  // polygons
   clock.end(StepPhase::NarrowPhase);
   state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
   clock.end(StepPhase::Patches);
@@ -120,27 +134,26 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   if (sap.keepsStart) keepStart(model, control, state, sap);  // for sensors
   clock.end(StepPhase::BuildProblem);
   contact::solveSap(model, state, ws, sap);  // v, impulses
-  if (sap.report.status == solver::SapStatus::NotFinite) {
-    sap.areTreesCurrent = false;
-    state.patches.reset();
-    return refuse(ws.report.body1, ws);
-  }
+  if (sap.report.status == solver::SapStatus::NotFinite)
+    return refuseSap(ws.report.body1, state, ws, sap);
   contact::holdFastBodies(model, state, ws);  // what was turned aside
   contact::storeImpulses(state, ws);          // to the patches
+  contact::storeHeldFriction(sap, state);     // of polygons
   clock.end(StepPhase::Solve);
   integrator::gatherNextVelocities(model, state, sap);
   contact::bookContactWork(model, control, state, ws);  // work, row by row
-  contact::bookTreeWork(model, state, ws, sap);
+  contact::bookTreeWork(model, control, state, ws, sap);
   clock.end(StepPhase::Ledger);
   const model::TreeEnergy before = ws.treeEnergy;
+  if (const int soft = integrator::firstLostSoft(model, state, sap); soft >= 0) {
+    ws.report.soft = soft;
+    return refuseSap(-1, state, ws, sap);
+  }
   int lost = integrator::planTrees(model, state, sap);
   if (lost < 0) lost = integrator::integrateState(model, state, ws);  // free bodies, time
-  if (lost >= 0) {
-    sap.areTreesCurrent = false;
-    state.patches.reset();  // they already belong to the step that was not taken
-    return refuse(lost, ws);
-  }
+  if (lost >= 0) return refuseSap(lost, state, ws, sap);
   integrator::moveTrees(model, state, sap);            // q, v of trees
+  integrator::moveSofts(model, state, sap);            // x, v of soft bodies
   contact::storeDryFriction(model, state, sap);        // of their joints
   contact::advanceActivations(model, control, state);  // of actuators
   clock.end(StepPhase::Integrate);
@@ -152,6 +165,16 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   contact::closeTreeWork(before, ws, sap);
   contact::closeLedger(model, state, ws);  // energy after, residual
   clock.end(StepPhase::Ledger);
+}
+
+Real valueAt(const model::ModelSchedule& schedule, Real time) {
+  const std::vector<Real>& times = schedule.times;
+  const auto next = std::upper_bound(times.begin(), times.end(), time);
+  if (next == times.begin()) return schedule.values.front();
+  if (next == times.end()) return schedule.values.back();
+  const auto k = static_cast<std::size_t>(next - times.begin());
+  const Real part = (time - times[k - 1]) / (times[k] - times[k - 1]);
+  return schedule.values[k - 1] + part * (schedule.values[k] - schedule.values[k - 1]);
 }
 
 void addLedger(const EnergyLedger& part, EnergyLedger* sum) {

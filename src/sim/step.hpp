@@ -17,6 +17,9 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
                         model::Workspace& ws, contact::SapWorkspace& sap, PhaseClock& clock);
 
 /// Adds the rows; kinetic and potential energy are those of `part`.
+/// What a schedule tells its actuator at a time.
+[[nodiscard]] Real valueAt(const model::ModelSchedule& schedule, Real time);
+
 void addLedger(const EnergyLedger& part, EnergyLedger* sum);
 
 }  // namespace tangere::sim

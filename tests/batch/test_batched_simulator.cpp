@@ -72,6 +72,86 @@ TEST(Batch, AnEnvironmentIsTheSameAloneAndAmongManyForAnyNumberOfThreads) {
   EXPECT_NE(alone[0], alone[1]);
 }
 
+/// A soft ball falls on a soft cube that a plane carries.
+Model softPair() {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.solver = SolverType::Sap;
+  options.dt = 0.005;
+  builder.setOptions(options);
+  Body ground;
+  ground.name = "ground";
+  ground.type = BodyType::Fixed;
+  ground.shapes = {{.shape = std::make_shared<Plane>()}};
+  builder.addBody(ground);
+  const auto add = [&](const char* name, const Shape& shape, Real height) {
+    SoftBody soft;
+    soft.name = name;
+    soft.mesh = std::make_shared<TetMesh>(meshShape(shape, {.resolution = 0.04}));
+    soft.pose.translation = {0.01, 0, height};
+    builder.addSoftBody(soft);
+  };
+  add("cube", Box({0.05, 0.05, 0.05}), 0.05);
+  add("ball", Sphere(0.05), 0.152);
+  return builder.build();
+}
+
+TEST(Batch, EachOf256EnvironmentsIsTheOneThatRunsAlone) {
+  const Model model = swing();
+  constexpr int kEnvs = 256, kSteps = 60;
+  BatchedSimulator batch(model, kEnvs, 3);
+  for (int env = 0; env < kEnvs; ++env) batch.environment(env).setControl(0, 0.01 * env - 1);
+  for (int k = 0; k < kSteps; k += 20) batch.step(20);
+  for (int env = 0; env < kEnvs; ++env) {
+    Simulator alone(model);
+    alone.setControl(0, 0.01 * env - 1);
+    alone.step(kSteps);
+    ASSERT_EQ(batch.environment(env).state().hash(), alone.state().hash()) << env;
+  }
+  EXPECT_NE(batch.environment(0).state().hash(), batch.environment(1).state().hash());
+}
+
+TEST(Batch, SoftBodiesAreTheSameAloneAndTogether) {
+  const Model model = softPair();
+  constexpr int kSteps = 40;
+  const auto push = [&](Simulator& sim, int env) { sim.applySoftForce(0, 0, {0.1 * env, 0, 0}); };
+  BatchedSimulator batch(model, 3, 3);
+  for (int env = 0; env < 3; ++env) push(batch.environment(env), env);
+  batch.step(kSteps);
+  for (int env = 0; env < 3; ++env) {
+    Simulator alone(model);
+    push(alone, env);
+    alone.step(kSteps);
+    EXPECT_GT(alone.report().numPressurePolygons, 0);
+    EXPECT_EQ(batch.environment(env).state().hash(), alone.state().hash()) << env;
+  }
+  EXPECT_NE(batch.environment(0).state().hash(), batch.environment(1).state().hash());
+}
+
+TEST(Batch, AnObserverSeesEveryStepOfEveryEnvironmentInItsOrder) {
+  const Model model = swing();
+  constexpr int kEnvs = 5, kSteps = 7;
+  BatchedSimulator batch(model, kEnvs, 3);
+  std::vector<std::vector<std::uint64_t>> seen(kEnvs), expected(kEnvs);
+  batch.step(kSteps, [&](int env, const Simulator& sim) {
+    seen[static_cast<std::size_t>(env)].push_back(sim.state().step);
+  });
+  for (auto& steps : expected)
+    for (std::uint64_t k = 1; k <= kSteps; ++k) steps.push_back(k);
+  EXPECT_EQ(seen, expected);
+
+  // One that fails is seen once more, with its state as it was.
+  std::vector<Real> v = batch.environment(1).state().v;
+  v[0] = 1e200;
+  batch.environment(1).setVelocities(v);
+  int numFailed = 0;
+  batch.step(3, [&](int env, const Simulator& sim) {
+    if (env == 1 && has(sim.report().status, StepStatus::StateNotFinite)) ++numFailed;
+  });
+  EXPECT_EQ(numFailed, 1);
+  EXPECT_EQ(batch.environment(1).state().step, static_cast<std::uint64_t>(kSteps));
+}
+
 TEST(Batch, ResetTakesOnlyWhatTheMaskNames) {
   const Model model = swing();
   BatchedSimulator batch(model, 3, 2);

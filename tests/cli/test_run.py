@@ -21,7 +21,8 @@ import unittest
 PROGRAM = ""
 KEYS = ["steps", "simulated_s", "wall_s", "realtime_factor", "steps_per_s", "contacts_mean", "contacts_max",
         "iterations_mean", "iterations_max", "status", "max_depth_m", "energy", "peak_memory_mb", "state_hash",
-        "bodies"]
+        "bodies", "soft_bodies", "envs", "environment_steps_per_s", "state_hashes"]
+TIMES = {"wall_s", "realtime_factor", "steps_per_s", "environment_steps_per_s", "peak_memory_mb"}
 # Three boxes that fall on one another and on a floor, a little askew: contacts come and go.
 SCENE = """
 [simulation]
@@ -166,7 +167,6 @@ class ExitCodes(RunTest):
 
     def test_what_is_not_available_is_refused_with_what_is(self):
         self.assertIn("'sap' and 'impulse'", self.run_program("run", self.scene, "--solver", "event", code=3)[1])
-        self.assertIn("--envs 1", self.run_program("run", self.scene, "--envs", "4", code=3)[1])
         self.assertIn("--device cpu", self.run_program("run", self.scene, "--device", "cuda", code=7)[1])
         self.run_program("run", self.scene, "--solver", "impulse", "--envs", "1", "--device", "cpu", "--steps", "1")
 
@@ -226,6 +226,90 @@ class ExitCodes(RunTest):
             self.assertEqual(done.returncode, 6, done.stderr)
 
 
+# A driven pendulum, and a robot's solver.
+ROBOT = """<mujoco><worldbody><body pos="0 0 1"><joint name="hinge" axis="0 1 0" damping="0.1"/>
+<geom type="capsule" fromto="0 0 0 0.5 0 0" size="0.05"/></body></worldbody>
+<actuator><motor name="motor" joint="hinge"/></actuator>
+<keyframe><key name="up" qpos="-1.5" ctrl="0.2"/></keyframe></mujoco>"""
+SOFT = """
+[simulation]
+dt = 0.005
+solver = "sap"
+
+[[body]]
+name = "floor"
+fixed = true
+shapes = [{ plane = true }]
+
+[[soft]]
+name = "ball"
+shape = { sphere = 0.05 }
+resolution = 0.04
+position = [0, 0, 0.052]
+"""
+
+
+class Environments(RunTest):
+    def test_every_environment_is_the_run_alone(self):
+        for text, name in ((SCENE, "boxes.toml"), (ROBOT, "robot.xml"), (SOFT, "soft.toml")):
+            self.scene = self.file(name, text)
+            alone = self.document("--steps", "60")
+            self.assertEqual(alone["envs"], 1)
+            self.assertEqual(alone["state_hashes"], [alone["state_hash"]])
+            for threads in ("1", "2"):
+                many = self.document("--steps", "60", "--envs", "20", "--threads", threads)
+                self.assertEqual(list(many), KEYS)
+                self.assertEqual(many["envs"], 20)
+                self.assertEqual(many["state_hashes"], [alone["state_hash"]] * 16)
+                for key in set(KEYS) - TIMES - {"envs", "state_hashes", "status"}:
+                    self.assertEqual(many[key], alone[key], key)
+                self.assertEqual(many["status"], {name: 20 * steps for name, steps in alone["status"].items()})
+                self.assertAlmostEqual(many["environment_steps_per_s"] * many["wall_s"], 20 * 60, places=5)
+
+    def test_the_table_says_the_same(self):
+        out, _ = self.run_program("run", self.scene, "--steps", "50", "--envs", "3")
+        self.assertIn("environments       3, ", out)
+        self.assertEqual(out.count(self.document("--steps", "50")["state_hash"]), 3)
+        self.assertRegex(out, r"status +150 steps Ok")
+
+    def test_all_start_from_the_keyframe(self):
+        self.scene = self.file("robot.xml", ROBOT)
+        alone = self.document("--steps", "10", "--keyframe", "up")
+        self.assertEqual(self.document("--steps", "10", "--keyframe", "up", "--envs", "3")["state_hashes"], [alone["state_hash"]] * 3)
+        self.assertNotEqual(alone["state_hash"], self.document("--steps", "10")["state_hash"])
+
+    def test_files_and_hashes_are_those_of_the_first(self):
+        self.document("--steps", "100", "--record", self.name("alone.h5"))
+        self.document("--steps", "100", "--record", self.name("many.h5"), "--replay", self.name("many.html"), "--envs", "3", "--threads", "2")
+        self.diff("alone.h5", "many.h5")
+        self.assertTrue((self.path / "many.html").exists())
+        lines = [self.run_program("run", self.scene, "--steps", "100", "--hash-every", "25", "-q", *more)[0] for more in ([], ["--envs", "3"])]
+        self.assertEqual(lines[0], lines[1])
+
+    def test_what_holds_one_environment_is_refused(self):
+        self.run_program("run", self.scene, "--steps", "5", "--checkpoint", self.name("a.ck"))
+        for arguments in (["--checkpoint", self.name("b.ck")], ["--resume", self.name("a.ck")], ["--trace", self.name("t.json")]):
+            self.assertIn("without --envs", self.run_program("run", self.scene, "--envs", "2", *arguments, code=2)[1])
+
+    def test_those_that_stop_are_named_and_counted(self):
+        # Spins so fast that its momentum is no number.
+        self.scene = self.file("spin.xml", """<mujoco><worldbody><body><freejoint/><geom type="box" size="1 2 3" mass="1e20"/></body></worldbody>
+<keyframe><key name="wild" qvel="0 0 0 1e149 1e149 1e149"/></keyframe></mujoco>""")
+        out, err = self.run_program("run", self.scene, "--keyframe", "wild", "--envs", "3", "--json", code=4)
+        self.assertRegex(err, "environment 0, step 1: StateNotFinite.* 3 of 3 environments stopped")
+        self.assertEqual(json.loads(out)["steps"], 0)
+
+    def test_interrupt_ends_all(self):
+        process = self.start("--steps", "100000000", "--envs", "8", "--json")
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        document = json.loads(out)
+        self.assertGreater(document["steps"], 0)
+        self.assertEqual(len(set(document["state_hashes"])), 1)  # all at the same step
+
+
 class Files(RunTest):
     def test_a_recording_has_every_step_and_names(self):
         self.run_program("run", self.scene, "--steps", "300", "--record", self.name("a.h5"))
@@ -283,6 +367,84 @@ print(json.dumps({
             self.assertAlmostEqual(up, 1, places=9)
         self.assertEqual(f"{seen['hash']:016x}", self.document("--steps", "300")["state_hash"])
 
+    def h5py(self, script, *arguments):
+        python = python_with_h5py()
+        if python is None:
+            self.skipTest("no h5py")
+        done = subprocess.run([python, "-c", "import h5py, json, sys\n" + script, *arguments], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return json.loads(done.stdout or "null")
+
+    def test_soft_bodies_and_pressure_are_recorded(self):
+        self.scene = self.file("soft.toml", SOFT)
+        document = self.document("--steps", "50", "--record", self.name("a.h5"))
+        self.document("--steps", "50", "--record", self.name("b.h5"), "--threads", "2")
+        self.diff("a.h5", "b.h5")
+        seen = self.h5py("""
+f = h5py.File(sys.argv[1], "r")
+x, offset = f["soft_bodies/position"], f["pressure/offset"][:]
+last = slice(int(offset[-2]), int(offset[-1]))
+first, count = f["pressure/first_vertex"][last], f["pressure/num_vertices"][last]
+print(json.dumps({"shape": x.shape, "compressed": x.compression, "mean": x[-1].mean(axis=0).tolist(),
+  "names": [n.decode() for n in f["model/soft_bodies/name"]], "rows": f["model/soft_bodies/vertex_offset"][:].tolist(),
+  "triangles": len(f["model/soft_bodies/triangles"]), "highest_index": int(f["model/soft_bodies/tetrahedra"][:].max()),
+  "start": bool((f["model/soft_bodies/vertices"][:] == x[0]).all()), "groups": sorted(f), "mass": f["model/soft_bodies/mass"][0],
+  "polygons": int(f["solver/pressure_polygons"][-1]), "offsets": len(offset), "force": f["pressure/force"][last][:, 2].sum(),
+  "lowest": float(min(f["pressure/vertex"][int(i):int(i) + int(n), 2].min() for i, n in zip(first, count))), "in_frame": last.stop - last.start,
+  "soft1": f["pressure/soft1"][last].tolist(), "body2": f["pressure/body2"][last].tolist(), "unit": x.attrs["unit"]}))
+""", self.name("a.h5"))
+        self.assertEqual(seen["groups"], ["bodies", "contacts", "energy", "frames", "model", "pressure", "soft_bodies", "solver"])
+        vertices = document["soft_bodies"]["ball"]["vertices"]
+        self.assertEqual(seen["shape"], [51, vertices, 3])
+        self.assertEqual((seen["names"], seen["rows"]), (["ball"], [0, vertices]))
+        self.assertEqual((seen["compressed"], seen["unit"], seen["offsets"], seen["start"]), ("gzip", "m", 52, True))
+        for a, b in zip(seen["mean"], document["soft_bodies"]["ball"]["position"]):
+            self.assertAlmostEqual(a, b, places=12)
+        self.assertLess(seen["highest_index"], vertices)
+        self.assertGreater(seen["triangles"], 10)
+        self.assertGreater(seen["in_frame"], 0)
+        self.assertEqual(seen["polygons"], seen["in_frame"])
+        for soft, body in zip(seen["soft1"], seen["body2"]):
+            self.assertIn((soft, body), ((0, 0), (-1, -1)))  # the ball on the floor, either way round
+        self.assertAlmostEqual(seen["lowest"], 0, places=9)  # on the plane
+
+    def test_a_vertex_that_differs_is_named(self):
+        self.scene = self.file("soft.toml", SOFT)
+        self.document("--steps", "5", "--record", self.name("a.h5"))
+        self.scene = self.file("moved.toml", SOFT.replace("0.052]", "0.0520000000000001]"))
+        self.document("--steps", "5", "--record", self.name("b.h5"))
+        out, _ = self.diff("a.h5", "b.h5", code=1)
+        self.assertRegex(out, r"step 0: soft body 'ball': position of vertex \d+")
+        self.diff("a.h5", "b.h5", "--tolerance", "1e-9")
+
+    def test_soft_bodies_alone_are_recorded(self):
+        self.scene = self.file("soft.toml", SOFT[:SOFT.index("[[body]]")] + SOFT[SOFT.index("[[soft]]"):])
+        document = self.document("--steps", "10", "--record", self.name("a.h5"))
+        self.assertEqual(document["bodies"], {})
+        self.assertIn("equal", self.diff("a.h5", "a.h5")[0])
+
+    def test_sensors_are_recorded_and_recordings_without_them_are_read(self):
+        self.scene = self.file("robot.xml", ROBOT.replace("</mujoco>", '<sensor><jointpos name="angle" joint="hinge"/>'
+                                                          '<framepos name="place" objtype="xbody" objname="link"/></sensor></mujoco>')
+                               .replace('<body pos="0 0 1">', '<body name="link" pos="0 0 1">'))
+        self.document("--steps", "20", "--record", self.name("a.h5"))
+        seen = self.h5py("""
+f = h5py.File(sys.argv[1], "r")
+print(json.dumps({"names": [n.decode() for n in f["model/sensors/name"]], "offset": f["model/sensors/value_offset"][:].tolist(),
+  "values": f["sensors/values"][:].tolist(), "place": f["bodies/position"][-1, 0].tolist()}))
+""", self.name("a.h5"))
+        self.assertEqual((seen["names"], seen["offset"], len(seen["values"])), (["angle", "place"], [0, 1, 4], 21))
+        self.assertNotEqual(seen["values"][-1][0], seen["values"][0][0])
+        self.assertEqual(seen["values"][-1][1:], seen["place"])
+        # As an earlier version would have written it.
+        shutil.copy(self.name("a.h5"), self.name("old.h5"))
+        self.h5py("""
+with h5py.File(sys.argv[1], "r+") as f:
+    del f["sensors"], f["model/sensors"]
+""", self.name("old.h5"))
+        self.diff("a.h5", "old.h5")
+        self.diff("old.h5", "a.h5")
+
     def test_a_recorded_run_is_the_run(self):
         plain = self.document("--steps", "200")
         recorded = self.document("--steps", "200", "--record", self.name("a.h5"))
@@ -293,7 +455,7 @@ print(json.dumps({
         unbroken = self.document("--steps", "600", "--record", self.name("whole.h5"))
         self.document("--steps", "250", "--checkpoint", self.name("a.ck"))
         resumed = self.document("--steps", "600", "--resume", self.name("a.ck"), "--record", self.name("rest.h5"), "--threads", "2")
-        for key in set(KEYS) - {"wall_s", "realtime_factor", "steps_per_s", "peak_memory_mb"}:
+        for key in set(KEYS) - TIMES:
             self.assertEqual(resumed[key], unbroken[key], key)
         self.diff("whole.h5", "rest.h5", "--common")
         out, _ = self.diff("whole.h5", "rest.h5", code=1)

@@ -538,6 +538,50 @@ std::uint64_t simulatedRobots(const Setting& setting) {
   return hash.value();
 }
 
+/// Soft bodies of three laws, a hydroelastic box and a jointed pad that press on each other.
+std::uint64_t simulatedSoftBodies(const Setting& setting) {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.solver = SolverType::Sap;
+  options.dt = 1.0 / 120;
+  builder.setOptions(options);
+  builder.addMaterial({.name = "stuff", .friction = 0.6});
+  builder.addMaterial({.name = "rubber",
+                       .friction = 0.8,
+                       .relaxationTime = 0.02,
+                       .contact = ContactModel::Hydroelastic});
+  builder.addBody(bodyOf(0, std::make_shared<Plane>(), {}, BodyType::Fixed));
+  const auto add = [&](const std::string& name, const Shape& shape, Real resolution, const Vec3& at,
+                       ElasticModel law) {
+    SoftBody soft;
+    soft.name = name;
+    soft.mesh = std::make_shared<TetMesh>(meshShape(shape, {.resolution = resolution}));
+    soft.pose.translation = at;
+    soft.material = "rubber";
+    soft.elasticity = {.model = law, .young = 1e5, .poisson = 0.4, .damping = 0.002};
+    builder.addSoftBody(soft);
+  };
+  add("ball", Sphere(0.05), 0.025, {0, 0, 0.06}, ElasticModel::Corotated);
+  add("cube", Box({0.03, 0.04, 0.03}), 0.03, {0.01, 0, 0.16}, ElasticModel::NeoHookean);
+  add("rod", Cylinder(0.02, 0.06), 0.02, {0.11, 0, 0.03}, ElasticModel::StVenantKirchhoff);
+  Body block{.name = "block"};
+  block.pose.translation = {-0.02, 0.01, 0.25};
+  block.shapes = {{.shape = std::make_shared<Box>(Vec3{0.04, 0.03, 0.02}), .material = "rubber"}};
+  builder.addBody(block);
+  Body pad{.name = "pad",
+           .joints = {{.name = "press", .type = JointType::Prismatic, .axis = {0, 0, 1}}}};
+  pad.pose.translation = {0.11, 0, 0.15};
+  pad.shapes = {{.shape = std::make_shared<Box>(Vec3{0.03, 0.03, 0.01}), .material = "stuff"}};
+  builder.addBody(pad);
+  Simulator simulator(builder.build(), setting.numThreads);
+  core::StableHash hash;
+  for (int k = 0; k < 60; ++k) {
+    simulator.step();
+    if (k % 15 == 14) hash.add(simulator.state().hash());
+  }
+  return hash.value();
+}
+
 struct Scene {
   const char* name;
   std::uint64_t (*run)(const Setting&);
@@ -560,6 +604,7 @@ constexpr Scene kScenes[] = {
     {"simulated_pile", simulatedPile},
     {"simulated_towers", simulatedTowers},
     {"simulated_robots", simulatedRobots},
+    {"simulated_soft_bodies", simulatedSoftBodies},
 };
 
 std::vector<Setting> settings() {

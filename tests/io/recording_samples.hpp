@@ -50,6 +50,45 @@ inline Model makeModel(int numBalls = 2) {
   return builder.build();
 }
 
+/// Two soft bodies; with `rigid` a floor and a driven arm with sensors of one and three numbers.
+inline Model makeSoftModel(bool rigid = true) {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.solver = SolverType::Sap;
+  options.dt = 0.005;
+  builder.setOptions(options);
+  if (rigid) {
+    Body floor;
+    floor.name = "floor";
+    floor.type = BodyType::Fixed;
+    floor.shapes.push_back({.shape = std::make_shared<Plane>()});
+    builder.addBody(floor);
+    Body arm;
+    arm.name = "arm";
+    arm.joints = {{.name = "hinge", .type = JointType::Revolute, .axis = {0, 1, 0}}};
+    arm.pose.translation = {1, 0, 1};
+    BodyShape bar{.shape = std::make_shared<Box>(Vec3{0.2, 0.03, 0.03})};
+    bar.pose.translation = {0.2, 0, 0};
+    arm.shapes = {bar};
+    builder.addBody(arm);
+    builder.addSensor({.name = "angle", .type = SensorType::JointPosition, .object = "hinge"});
+    builder.addSensor({.name = "place",
+                       .type = SensorType::FramePosition,
+                       .object = "arm",
+                       .objectFrame = Sensor::Frame::InertiaFrame});
+  }
+  const auto addSoft = [&](const char* name, const Shape& shape, Real height) {
+    SoftBody soft;
+    soft.name = name;
+    soft.mesh = std::make_shared<TetMesh>(meshShape(shape, {.resolution = 0.05}));
+    soft.pose.translation = {0.01, 0, height};
+    builder.addSoftBody(soft);
+  };
+  addSoft("cube", Box({0.05, 0.05, 0.05}), 0.05);
+  addSoft("ball", Sphere(0.05), 0.152);
+  return builder.build();
+}
+
 /// What a frame refers to.
 struct OwnedFrame {
   Real time = 0;
@@ -58,6 +97,9 @@ struct OwnedFrame {
   std::vector<ContactForce> contacts;
   StepReport report;
   EnergyLedger energy;
+  std::vector<Vec3> softVertices;
+  std::vector<PressurePolygon> polygons;
+  std::vector<Real> sensors;
 
   [[nodiscard]] RecordFrame view() const {
     return {.time = time,
@@ -66,7 +108,10 @@ struct OwnedFrame {
             .bodies = bodies,
             .contacts = contacts,
             .report = report,
-            .energy = energy};
+            .energy = energy,
+            .softVertices = softVertices,
+            .polygons = polygons,
+            .sensors = sensors};
   }
 };
 
@@ -119,6 +164,40 @@ inline OwnedFrame makeFrame(std::uint64_t step, int numBodies, int numContacts) 
                   .integration = real(),
                   .gyroscopic = real(),
                   .residual = real()};
+  return frame;
+}
+
+/// The same for a model with soft bodies and sensors.
+inline OwnedFrame makeSoftFrame(std::uint64_t step, const Model& model, int numContacts,
+                                int numPolygons) {
+  OwnedFrame frame = makeFrame(step, model.numBodies(), numContacts);
+  Real next = static_cast<Real>(step) / 11;
+  const auto real = [&] { return next += 1.0 / 3; };
+  const auto vec = [&] { return Vec3{real(), -real(), real()}; };
+  for (int i = 0; i < model.numSoftVertices(); ++i) frame.softVertices.push_back(vec());
+  for (int i = 0; i < model.numSensorValues(); ++i) frame.sensors.push_back(real());
+  for (int i = 0; i < numPolygons; ++i) {
+    PressurePolygon polygon;
+    polygon.side1 = {.soft = i % 2, .element = i};
+    polygon.side2 = {.body = 0, .shape = 0, .element = i % 3 - 1};
+    polygon.numVertices = 3 + (i + static_cast<int>(step)) % 6;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(polygon.numVertices); ++k) {
+      polygon.vertices[k] = vec();
+      polygon.pressures[k] = real();
+    }
+    polygon.centroid = vec();
+    polygon.normal = vec();
+    polygon.area = real();
+    polygon.pressure = real();
+    polygon.force = vec();
+    polygon.normalWork = real();
+    polygon.frictionWork = -real();
+    frame.polygons.push_back(polygon);
+  }
+  frame.report.numPressurePolygons = numPolygons;
+  frame.report.soft = static_cast<int>(step % 2);
+  frame.report.numInverted = static_cast<int>(step) + 4;
+  frame.report.linearIterations = static_cast<int>(step) + 5;
   return frame;
 }
 

@@ -123,8 +123,8 @@ TEST(SceneToml, EveryOptionHasAKey) {
   EXPECT_EQ(sizeof(ImpulseOptions), 72u);
   EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
   EXPECT_EQ(sizeof(SleepOptions), 32u);
-  EXPECT_EQ(sizeof(SapOptions), 96u);
-  EXPECT_EQ(sizeof(SimulationOptions), 328u);
+  EXPECT_EQ(sizeof(SapOptions), 104u);
+  EXPECT_EQ(sizeof(SimulationOptions), 336u);
 }
 
 TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
@@ -468,6 +468,7 @@ friction_softness = 1e-9
 guess = "best"
 contact = "hunt_crossley"
 linear_solver = "conjugate_gradients"
+soft_preconditioner = "two_level"
 max_pcg_iterations = 9
 pcg_tolerance = 1e-7
 )" + kBall)
@@ -487,6 +488,7 @@ pcg_tolerance = 1e-7
   EXPECT_EQ(o.sap.guess, SapGuess::Best);
   EXPECT_EQ(o.sap.contact, SapContactModel::HuntCrossley);
   EXPECT_EQ(o.sap.linearSolver, SapLinearSolver::ConjugateGradients);
+  EXPECT_EQ(o.sap.softPreconditioner, SoftPreconditioner::TwoLevel);
   EXPECT_EQ(o.sap.maxPcgIterations, 9);
   EXPECT_EQ(o.sap.pcgTolerance, 1e-7);
   EXPECT_HAS(errorOf(simulationWith("sap.near_rigid = 0")), "found 0, expected a number above 0");
@@ -505,13 +507,57 @@ TEST(SceneToml, CompliantContactsAreOfAMaterial) {
 TEST(SceneToml, WhatThisVersionCannotSimulateIsRefusedAndNotIgnored) {
   const std::string later = "not available yet in this version";
   EXPECT_HAS(errorOf(simulationWith("solver = \"event\"")), later);
-  EXPECT_HAS(errorOf(kBall + "[[soft]]\nname = \"s\"\n"), later);
-  EXPECT_HAS(errorOf(materialWith("contact = { model = \"hydroelastic\" }")), later);
   EXPECT_HAS(errorOf(materialWith("contact = { model = \"hertz\" }")), later);
-  EXPECT_HAS(errorOf(materialWith("contact = { model = \"point\", modulus = 1e6 }")), later);
+  EXPECT_HAS(errorOf(materialWith("contact = { model = \"point\", modulus = 1e6 }")),
+             "expected model = \"hydroelastic\"");
   EXPECT_HAS(errorOf(bodyOf("{ mesh = \"a.obj\", representation = \"sdf\" }")), later);
   EXPECT_EQ(errorOf(materialWith("contact = { model = \"point\" }")), "accepted");
   EXPECT_HAS(errorOf(simulationWith("solver = \"spa\"")), "(did you mean 'sap'?)");
+}
+
+std::string softWith(const std::string& line) { return "[[soft]]\nname = \"s\"\n" + line + "\n"; }
+
+TEST(SceneToml, SoftBodiesAreMeshedAndHeld) {
+  const Scene scene = read(
+      "[[body]]\nname = \"hand\"\nfixed = true\nshapes = [{ sphere = 0.1 }]\n" +
+      softWith(
+          "shape = { box = [0.1, 0.1, 0.1] }\nresolution = 0.1\nposition = [0, 0, 1]\n"
+          "material = \"rubber\"\n"
+          "elasticity = { model = \"neo_hookean\", young = 2e5, poisson = 0.4, damping = 0.01 }\n"
+          "attach = [{ body = \"hand\", vertices = [0] }, { center = [0, 0, 1.1], box = [1, 1, "
+          "0.01] }]") +
+      "[material.rubber]\ndensity = 500\n"
+      "contact = { model = \"hydroelastic\", modulus = 1e6, dissipation = 0.1 }\n");
+  EXPECT_EQ(scene.model.options().solver, SolverType::Sap);
+  ASSERT_EQ(scene.model.numSoftBodies(), 1);
+  EXPECT_EQ(scene.model.softBodyName(0), "s");
+  EXPECT_NEAR(scene.model.softMass(0), 500 * 0.008, 1e-12);
+}
+
+TEST(SceneToml, MistakesInSoftBodiesAreLocated) {
+  EXPECT_HAS(errorOf(softWith("")), "expected one of shape");
+  EXPECT_HAS(errorOf(softWith("shape = { sphere = 0.1 }\nvolume = \"a.msh\"")),
+             "expected one of shape");
+  EXPECT_HAS(errorOf(softWith("shape = { plane = true }")), "has no inside");
+  EXPECT_HAS(errorOf(softWith("shape = { sphere = 0.1 }\nresolution = 0")),
+             "length of an edge above 0");
+  EXPECT_HAS(errorOf(softWith("shape = { sphere = 0.1 }\nelasticity = { young = -1 }")),
+             "a modulus above 0");
+  EXPECT_HAS(errorOf(softWith("shape = { sphere = 0.1 }\nelasticity = { model = \"corotate\" }")),
+             "corotated");
+  EXPECT_HAS(errorOf(softWith("shape = { sphere = 0.1 }\nattach = [{ vertices = [99999] }]")),
+             "a vertex of the mesh");
+  EXPECT_HAS(
+      errorOf(softWith(
+          "shape = { sphere = 0.1 }\nattach = [{ box = [0.1, 0.1, 0.1], center = [9, 9, 9] }]")),
+      "no vertex in the box");
+  EXPECT_HAS(
+      errorOf(softWith("shape = { sphere = 0.1 }\nattach = [{ body = \"arm\", vertices = [0] }]")),
+      "'arm'");
+  EXPECT_HAS(errorOf(softWith("volume = \"../a.msh\"")), "in the folder of the scene");
+  EXPECT_HAS(errorOf(softWith("shape = { sphere = 0.1 }\nstifness = 3")), "stifness");
+  EXPECT_HAS(errorOf("[simulation]\nsolver = \"impulse\"\n" + softWith("shape = { sphere = 0.1 }")),
+             "need the SAP solver");
 }
 
 TEST(SceneToml, TheFirstTwentyErrorsAreListedInOrder) {

@@ -2,6 +2,7 @@
 //
 // SDFormat files: what becomes of each element, what is reported, and what is refused where.
 #include "io/robot_text.hpp"
+#include "model/model_data.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -315,6 +316,31 @@ TEST(Sdformat, SurfacesBecomeMaterialsAndBitsFilters) {
                                          "0x1ffff</collide_bitmask></contact></surface>"
                                          "</collision>"))),
              "collide_bitmask: found '0x1ffff', expected 16 bits");
+}
+
+TEST(Sdformat, DrakesHydroelasticSurfacesPressOverAreas) {
+  const auto surface = [](const std::string& properties) {
+    const Scene scene = read(
+        model(link("b",
+                   "<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry>"
+                   "<drake:proximity_properties>" +
+                       properties + "</drake:proximity_properties></collision>")));
+    const model::ModelData& data = scene.model.data();
+    return data.materials[data.shapes[0].material];
+  };
+  const Material soft = surface(
+      "<drake:compliant_hydroelastic/><drake:hydroelastic_modulus>3e6</drake:hydroelastic_modulus>"
+      "<drake:mesh_resolution_hint>0.5</drake:mesh_resolution_hint>"
+      "<drake:relaxation_time>0.03</drake:relaxation_time><drake:mu_static>0.7</drake:mu_static>");
+  EXPECT_EQ(soft.contact, ContactModel::Hydroelastic);
+  EXPECT_EQ(soft.hydroelasticModulus, 3e6);
+  EXPECT_EQ(soft.hydroelasticResolution, 0.5);
+  EXPECT_EQ(soft.relaxationTime, 0.03);
+  EXPECT_EQ(soft.friction, 0.7);
+  EXPECT_EQ(surface("<drake:rigid_hydroelastic/>").hydroelasticModulus, kUnlimited);
+  EXPECT_EQ(surface("<drake:rigid_hydroelastic/>").contact, ContactModel::Hydroelastic);
+  EXPECT_EQ(surface("<drake:hydroelastic_modulus>3e6</drake:hydroelastic_modulus>").contact,
+            ContactModel::Point);
 }
 
 TEST(Sdformat, BeforeVersion17AJointMayBeCalledAsALink) {

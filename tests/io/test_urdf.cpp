@@ -2,6 +2,7 @@
 //
 // URDF files: what becomes of each element, what is reported, and what is refused where.
 #include "io/robot_text.hpp"
+#include "model/model_data.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -291,12 +292,76 @@ TEST(Urdf, DrakesSurfacesBecomeMaterialsAndEqualOnesOne) {
   const Scene scene = read(robot(link("b", kMass + soft + soft)));
   const auto& notes = allNotesOf(scene, Kind::Ignored);
   EXPECT_HAS(notes, "drake:mu_dynamic is the one coefficient");
-  EXPECT_HAS(notes, "drake:hydroelastic_modulus: contacts are points");
+  EXPECT_HAS(
+      notes,
+      "drake:hydroelastic_modulus: without drake:compliant_hydroelastic contacts are points");
   EXPECT_HAS(robotErrorOf(
                  robot(link("b", kMass + "<collision><geometry><sphere radius='1'/></geometry>"
                                          "<drake:proximity_properties><drake:mu_dynamik value='1'/>"
                                          "</drake:proximity_properties></collision>"))),
              "did you mean 'drake:mu_dynamic'?");
+}
+
+/// A ball with these properties, and one without.
+std::string pressing(const std::string& properties) {
+  const std::string ball = "<collision><geometry><sphere radius='1'/></geometry>";
+  return robot(link("b", kMass + ball + "<drake:proximity_properties>" + properties +
+                             "</drake:proximity_properties></collision>" + ball + "</collision>"));
+}
+
+const Material& surfaceOf(const Scene& scene, std::size_t shape) {
+  const model::ModelData& data = scene.model.data();
+  return data.materials[data.shapes[shape].material];
+}
+
+TEST(Urdf, DrakesHydroelasticSurfacesPressOverAreas) {
+  const Scene soft = read(
+      pressing("<drake:mesh_resolution_hint value='0.5'/><drake:hydroelastic_modulus value='3e6'/>"
+               "<drake:compliant_hydroelastic/><drake:relaxation_time value='0.03'/>"
+               "<drake:hunt_crossley_dissipation value='2'/><drake:mu_dynamic value='0.7'/>"));
+  EXPECT_EQ(allNotesOf(soft, Kind::Ignored), "");
+  const Material& surface = surfaceOf(soft, 0);
+  EXPECT_EQ(surface.contact, ContactModel::Hydroelastic);
+  EXPECT_EQ(surface.hydroelasticModulus, 3e6);
+  EXPECT_EQ(surface.hydroelasticResolution, 0.5);
+  EXPECT_EQ(surface.relaxationTime, 0.03);
+  EXPECT_EQ(surface.dissipation, 2);
+  EXPECT_EQ(surface.friction, 0.7);
+  EXPECT_EQ(surfaceOf(soft, 1).contact, ContactModel::Point);
+
+  const Scene rigid =
+      read(pressing("<drake:rigid_hydroelastic/>"
+                    "<drake:mesh_resolution_hint value='0.5'/>"));
+  EXPECT_EQ(surfaceOf(rigid, 0).contact, ContactModel::Hydroelastic);
+  EXPECT_EQ(surfaceOf(rigid, 0).hydroelasticModulus, kUnlimited);
+
+  // Equal but for the modulus: not one material.
+  const std::string both = "<drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='";
+  EXPECT_NE(read(pressing(both + "1e6'/>")).model.hash(),
+            read(pressing(both + "2e6'/>")).model.hash());
+}
+
+TEST(Urdf, WhatIsOddAboutHydroelasticSurfacesIsSaid) {
+  EXPECT_HAS(robotErrorOf(pressing("<drake:rigid_hydroelastic/><drake:compliant_hydroelastic/>")),
+             "found drake:compliant_hydroelastic and drake:rigid_hydroelastic, expected one");
+  EXPECT_HAS(robotErrorOf(pressing("<drake:compliant_hydroelastic/>"
+                                   "<drake:hydroelastic_modulus value='0'/>")),
+             "found '0', expected a modulus above 0 [Pa]");
+  EXPECT_HAS(robotErrorOf(pressing("<drake:rigid_hydroelastic/>"
+                                   "<drake:mesh_resolution_hint value='-1'/>")),
+             "expected a length above 0 [m]");
+  EXPECT_HAS(robotErrorOf(pressing("<drake:rigid_hydroelastic value='1'/>")),
+             "found the attribute 'value'");
+  EXPECT_HAS(robotErrorOf(pressing("<drake:compliant_hidroelastic/>")),
+             "did you mean 'drake:compliant_hydroelastic'?");
+  EXPECT_HAS(allNotesOf(read(pressing("<drake:compliant_hydroelastic/>")), Kind::Changed),
+             "without drake:hydroelastic_modulus: the modulus is 1e7 Pa");
+  const Scene rigid =
+      read(pressing("<drake:rigid_hydroelastic/><drake:hydroelastic_modulus value='1e6'/>"
+                    "<drake:hydroelastic_margin value='0.01'/>"));
+  EXPECT_HAS(allNotesOf(rigid, Kind::Ignored), "drake:hydroelastic_modulus: the surface is rigid");
+  EXPECT_HAS(allNotesOf(rigid, Kind::Ignored), "drake:hydroelastic_margin");
+  EXPECT_EQ(surfaceOf(rigid, 0).hydroelasticModulus, kUnlimited);
 }
 
 const std::string kTetrahedron =

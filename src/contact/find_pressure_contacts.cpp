@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact/find_pressure_contacts.hpp"
+
+#include "collision/self_proximity.hpp"
+#include "math/contact_frame.hpp"
+#include "math/quat.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace tangere::contact {
+
+namespace {
+
+using collision::ContactPolygon;
+using collision::PressureMesh;
+using Kind = model::PressureShape::Kind;
+
+/// Bodies that move by less than this share of a cell within the step are asked where they are, and
+/// not where they will be.
+constexpr Real kStill = 0.1;
+
+void updateShapes(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                  PressureWorkspace& pressure);
+void updateSofts(const model::ModelData& model, const State& state, PressureWorkspace& pressure);
+void addRigidPairs(const model::ModelData& model, const model::Workspace& ws,
+                   PressureWorkspace& pressure);
+void addSoftShapePairs(const model::ModelData& model, const State& state,
+                       const model::Workspace& ws, PressureWorkspace& pressure);
+void addSoftPairs(const model::ModelData& model, const State& state, PressureWorkspace& pressure);
+bool placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                   const PressureWorkspace& pressure, PressureContact& contact);
+void divideCoarse(const model::ModelData& model, PressureWorkspace& pressure);
+
+auto keyOf(const PressureContact& contact) {
+  return std::tuple(contact.object1, contact.object2, contact.polygon.element1,
+                    contact.polygon.element2);
+}
+
+}  // namespace
+
+void findPressureContacts(const model::ModelData& model, const State& state, model::Workspace& ws,
+                          SapWorkspace& sap) {
+  PressureWorkspace& pressure = sap.pressure;
+  std::vector<PressureContact>& contacts = pressure.contacts;
+  contacts.clear();
+  if (model.hasPressure) {
+    updateShapes(model, state, ws, pressure);
+    updateSofts(model, state, pressure);
+    addRigidPairs(model, ws, pressure);
+    addSoftShapePairs(model, state, ws, pressure);
+    addSoftPairs(model, state, pressure);
+    std::erase_if(contacts, [&](PressureContact& contact) {
+      return contact.isForeseen && !placeForeseen(model, state, ws, pressure, contact);
+    });
+    // What is in touch wins over what was foreseen of the same elements.
+    std::stable_sort(
+        contacts.begin(), contacts.end(),
+        [](const PressureContact& a, const PressureContact& b) { return keyOf(a) < keyOf(b); });
+    contacts.erase(std::unique(contacts.begin(), contacts.end(),
+                               [](const PressureContact& a, const PressureContact& b) {
+                                 return b.isForeseen && keyOf(a) == keyOf(b);
+                               }),
+                   contacts.end());
+  }
+  ws.report.numPressurePolygons = static_cast<int>(contacts.size());
+  divideCoarse(model, pressure);
+}
+
+namespace {
+
+/// Where the velocities of their bodies take the shapes.
+void updateShapes(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                  PressureWorkspace& pressure) {
+  const Real dt = model.options.dt;
+  pressure.nextPose.resize(model.shapes.size());
+  pressure.shapeWay.resize(model.shapes.size());
+  for (std::size_t i = 0; i < model.shapes.size(); ++i) {
+    const model::ModelShape& shape = model.shapes[i];
+    pressure.nextPose[i] = ws.shapePose[i];
+    pressure.shapeWay[i] = 0;
+    if (model.bodies[shape.body].type == BodyType::Fixed) continue;
+    const Vec3& center = state.center[shape.body];
+    const Vec3 way = state.velocity[shape.body] * dt;
+    const Vec3 turn = state.angularVelocity[shape.body] * dt;
+    const Real angle = math::scaledNorm(turn);
+    const Mat3 R = rotationMatrix(math::quatFromAxisAngle(turn, angle));
+    pressure.nextPose[i] = {R * ws.shapePose[i].rotation,
+                            center + way + R * (ws.shapePose[i].translation - center)};
+    pressure.shapeWay[i] = norm(way) + angle * shape.reach;
+  }
+}
+
+/// Trees and gradients of the soft bodies as they are, and where their velocities take them.
+void updateSofts(const model::ModelData& model, const State& state, PressureWorkspace& pressure) {
+  for (std::size_t s = 0; s < model.softs.size(); ++s) {
+    const model::ModelSoft& soft = model.softs[s];
+    SoftWork& work = pressure.softs[s];
+    const std::size_t numVertices = soft.elastic.mass.size();
+    const std::span<const Vec3> x(state.softPosition.data() + soft.firstVertex, numVertices);
+    const std::span<const Vec3> v(state.softVelocity.data() + soft.firstVertex, numVertices);
+    const std::span<const Tet> tets = soft.elastic.tets;
+    const auto update = [&](std::span<const Vec3> at, geometry::LinearBvh* tree,
+                            std::vector<Vec3>* gradient) {
+      gradient->resize(tets.size());
+      collision::computePressureGradients(at, tets, soft.pressure, *gradient);
+      if (tree->empty())
+        collision::buildTetTree(at, tets, soft.pressure, tree);
+      else
+        collision::updateTetTree(at, tets, tree);
+    };
+    update(x, &work.tetTree, &work.gradient);
+    work.bounds = work.tetTree.bounds();
+    Real fastest = 0;
+    for (const Vec3& velocity : v) fastest = std::max(fastest, squaredNorm(velocity));
+    work.way = std::sqrt(fastest) * model.options.dt;
+    work.isFast = work.way > kStill * soft.cellSize;
+    if (!work.isFast) continue;
+    work.next.resize(numVertices);
+    for (std::size_t i = 0; i < numVertices; ++i) work.next[i] = x[i] + v[i] * model.options.dt;
+    update(work.next, &work.nextTree, &work.nextGradient);
+  }
+}
+
+/// The other body as the first one.
+ContactPolygon exchanged(const ContactPolygon& polygon) {
+  ContactPolygon out = polygon;
+  std::swap(out.element1, out.element2);
+  std::swap(out.weight1, out.weight2);
+  out.normal = -polygon.normal;
+  std::reverse(out.vertex.begin(), out.vertex.begin() + out.numVertices);
+  std::reverse(out.vertexPressure.begin(), out.vertexPressure.begin() + out.numVertices);
+  return out;
+}
+
+/// The polygons of one pair from the scratch to the contacts; `isExchanged`: object 2 was asked as
+/// the first.
+void take(std::uint32_t object1, std::uint32_t object2, bool isExchanged, bool isForeseen,
+          PressureWorkspace& pressure) {
+  for (const ContactPolygon& polygon : pressure.polygons) {
+    pressure.contacts.push_back({.polygon = isExchanged ? exchanged(polygon) : polygon,
+                                 .object1 = object1,
+                                 .object2 = object2,
+                                 .isForeseen = isForeseen,
+                                 .point1 = polygon.centroid,
+                                 .point2 = polygon.centroid,
+                                 .gap = -polygon.pressure / polygon.gradient});
+  }
+  pressure.polygons.clear();
+}
+
+collision::ContactPlane planeOf(const Transform& X_WS) {
+  const Vec3& normal = X_WS.rotation.col[2];
+  return {normal, dot(normal, X_WS.translation)};
+}
+
+/// Polygons of a body with a pressure, or of any body against a layer, as object 1, and a shape.
+void findAgainst(const PressureMesh& a, const Transform& X_WA, const model::PressureShape& b,
+                 const Transform& X_WB, std::vector<ContactPolygon>* out) {
+  switch (b.kind) {
+    case Kind::Field:
+      collision::findTetTet(a, X_WA, b.view(), X_WB, out);
+      return;
+    case Kind::Surface:
+      collision::findTetSurface(a, X_WA, b.view(), X_WB, out);
+      return;
+    case Kind::HalfSpace:
+      collision::findTetPlane(a, X_WA, planeOf(X_WB), out);
+      return;
+    case Kind::Layer:
+      collision::findPlaneLayer(a, X_WA, planeOf(X_WB), b.layerGradient, out);
+      return;
+    case Kind::None:
+      return;
+  }
+}
+
+void addRigidPairs(const model::ModelData& model, const model::Workspace& ws,
+                   PressureWorkspace& pressure) {
+  for (const ObjectPair& pair : ws.pressurePairs) {
+    const model::PressureShape& a = *model.shapes[pair.first].pressure;
+    const model::PressureShape& b = *model.shapes[pair.second].pressure;
+    // The body with the pressure first; a layer last.
+    const bool isExchanged = a.isHalfSpace() || (a.kind != Kind::Field && !b.isHalfSpace());
+    const auto find = [&](const std::vector<Transform>& pose, bool isForeseen) {
+      const Transform &X_WA = pose[pair.first], &X_WB = pose[pair.second];
+      if (isExchanged)
+        findAgainst(b.view(), X_WB, a, X_WA, &pressure.polygons);
+      else
+        findAgainst(a.view(), X_WA, b, X_WB, &pressure.polygons);
+      take(pair.first, pair.second, isExchanged, isForeseen, pressure);
+    };
+    find(ws.shapePose, false);
+    const Real way = pressure.shapeWay[pair.first] + pressure.shapeWay[pair.second];
+    if (way > kStill * std::min(a.cellSize, b.cellSize)) find(pressure.nextPose, true);
+  }
+}
+
+/// As it is, or where it will be.
+PressureMesh viewOf(const model::ModelSoft& soft, const State& state, const SoftWork& work,
+                    bool isNext) {
+  const Vec3* const x =
+      isNext && work.isFast ? work.next.data() : state.softPosition.data() + soft.firstVertex;
+  return {.vertices = {x, soft.elastic.mass.size()},
+          .tets = soft.elastic.tets,
+          .pressure = soft.pressure,
+          .gradient = isNext && work.isFast ? work.nextGradient : work.gradient,
+          .tetTree = isNext && work.isFast ? &work.nextTree : &work.tetTree};
+}
+
+/// What it covers within the step.
+Aabb sweptBounds(const SoftWork& work) {
+  Aabb box = work.bounds;
+  box.expand(work.way);
+  return box;
+}
+
+bool mayTouch(const model::ModelSoft& soft, const model::ModelShape& shape) {
+  if ((soft.group & shape.mask) == 0 || (shape.group & soft.mask) == 0) return false;
+  return std::none_of(soft.attachments.begin(), soft.attachments.end(),
+                      [&](const auto& attachment) { return attachment.body == shape.body; });
+}
+
+void addSoftShapePairs(const model::ModelData& model, const State& state,
+                       const model::Workspace& ws, PressureWorkspace& pressure) {
+  for (std::size_t s = 0; s < model.softs.size(); ++s) {
+    const model::ModelSoft& soft = model.softs[s];
+    const SoftWork& work = pressure.softs[s];
+    const auto object = static_cast<std::uint32_t>(model.shapes.size() + s);
+    for (std::size_t i = 0; i < model.shapes.size(); ++i) {
+      const model::ModelShape& shape = model.shapes[i];
+      if (!mayTouch(soft, shape) || !ws.sweptBox[i].overlaps(sweptBounds(work))) continue;
+      const auto find = [&](bool isForeseen) {
+        findAgainst(viewOf(soft, state, work, isForeseen), {}, *shape.pressure,
+                    isForeseen ? pressure.nextPose[i] : ws.shapePose[i], &pressure.polygons);
+        take(static_cast<std::uint32_t>(i), object, true, isForeseen, pressure);
+      };
+      find(false);
+      if (work.isFast || pressure.shapeWay[i] > kStill * soft.cellSize) find(true);
+    }
+  }
+}
+
+/// A body with itself, where its surface meets itself.
+void addSelf(const model::ModelSoft& soft, const PressureMesh& mesh,
+             collision::SelfProximity* proximity, std::vector<ContactPolygon>* out) {
+  const std::span<const Triangle> surface = soft.mesh.surface();
+  // From the start: in which step it is made must not show.
+  if (proximity->patches.empty()) {
+    collision::buildSelfProximity(soft.mesh.vertices(), surface, proximity);
+  }
+  if (collision::mayTouchItself(mesh.vertices, surface, proximity)) {
+    collision::findSelf(mesh, proximity->regions, out);
+  }
+}
+
+void addSoftPairs(const model::ModelData& model, const State& state, PressureWorkspace& pressure) {
+  for (std::size_t s = 0; s < model.softs.size(); ++s) {
+    const model::ModelSoft& soft = model.softs[s];
+    SoftWork& work = pressure.softs[s];
+    const auto object = static_cast<std::uint32_t>(model.shapes.size() + s);
+    if (soft.selfContact) {
+      addSelf(soft, viewOf(soft, state, work, false), &work.proximity, &pressure.polygons);
+      take(object, object, false, false, pressure);
+    }
+    for (std::size_t t = s + 1; t < model.softs.size(); ++t) {
+      const model::ModelSoft& other = model.softs[t];
+      const SoftWork& otherWork = pressure.softs[t];
+      if ((soft.group & other.mask) == 0 || (other.group & soft.mask) == 0) continue;
+      if (!sweptBounds(work).overlaps(sweptBounds(otherWork))) continue;
+      const auto find = [&](bool isForeseen) {
+        collision::findTetTet(viewOf(soft, state, work, isForeseen), {},
+                              viewOf(other, state, otherWork, isForeseen), {}, &pressure.polygons);
+        take(object, static_cast<std::uint32_t>(model.shapes.size() + t), false, isForeseen,
+             pressure);
+      };
+      find(false);
+      if (work.isFast || otherWork.isFast) find(true);
+    }
+  }
+}
+
+/// Takes a polygon that lies where things will be back to where they are. False when there is no
+/// gap to be closed: it is then no new contact, but one that other elements have now.
+bool placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                   const PressureWorkspace& pressure, PressureContact& contact) {
+  const ContactPolygon& polygon = contact.polygon;
+  const auto wayOf = [&](std::uint32_t object, std::int32_t element,
+                         const std::array<Real, 4>& weight, Vec3* point) {
+    if (object < model.shapes.size()) {
+      *point = ws.shapePose[object] * (inverse(pressure.nextPose[object]) * polygon.centroid);
+      return polygon.centroid - *point;
+    }
+    const std::size_t s = object - model.shapes.size();
+    Vec3 way{};
+    if (!pressure.softs[s].isFast) return way;
+    const Vec3* const v = state.softVelocity.data() + model.softs[s].firstVertex;
+    const Tet& tet = model.softs[s].elastic.tets[element];
+    for (int i = 0; i < 4; ++i) way += v[tet[i]] * (weight[i] * model.options.dt);
+    return way;
+  };
+  const Vec3 way1 = wayOf(contact.object1, polygon.element1, polygon.weight1, &contact.point1);
+  const Vec3 way2 = wayOf(contact.object2, polygon.element2, polygon.weight2, &contact.point2);
+  contact.gap -= dot(polygon.normal, way1 - way2);
+  return contact.gap > 0;
+}
+
+/// Area, and its second moments per area about the centroid, along axes u and v of its plane.
+struct AreaMoments {
+  Real uu = 0, uv = 0, vv = 0;
+};
+
+AreaMoments momentsOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
+  AreaMoments sum;
+  Real area = 0;
+  const auto at = [&](int i) {
+    const Vec3 d = polygon.vertex[i] - polygon.centroid;
+    return std::pair(dot(d, u), dot(d, v));
+  };
+  for (int i = 0; i < polygon.numVertices; ++i) {
+    // Triangle of the centroid and two vertices: the integral of xy is (xx' + ...) A / 12.
+    const auto [u1, v1] = at(i);
+    const auto [u2, v2] = at((i + 1) % polygon.numVertices);
+    const Real twice = u1 * v2 - u2 * v1;
+    area += twice / 2;
+    sum.uu += twice * (u1 * u1 + u1 * u2 + u2 * u2) / 12;
+    sum.vv += twice * (v1 * v1 + v1 * v2 + v2 * v2) / 12;
+    sum.uv += twice * (2 * u1 * v1 + u1 * v2 + u2 * v1 + 2 * u2 * v2) / 24;
+  }
+  if (!(area > 0)) return {};
+  return {sum.uu / area, sum.uv / area, sum.vv / area};
+}
+
+/// Gradient of the pressure along the polygon: the least squares of its corners.
+Vec3 slopeOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
+  Real uu = 0, uv = 0, vv = 0, up = 0, vp = 0;
+  for (int i = 0; i < polygon.numVertices; ++i) {
+    const Vec3 d = polygon.vertex[i] - polygon.centroid;
+    const Real a = dot(d, u), b = dot(d, v), p = polygon.vertexPressure[i] - polygon.pressure;
+    uu += a * a;
+    uv += a * b;
+    vv += b * b;
+    up += a * p;
+    vp += b * p;
+  }
+  const Real det = uu * vv - uv * uv;
+  if (!(det > 0)) return {};
+  return u * ((vv * up - uv * vp) / det) + v * ((uu * vp - uv * up) / det);
+}
+
+/// Four points of a quarter of the area each, on the principal axes of the polygon: force, moment
+/// and stiffness against tilting are those of the whole polygon.
+void dividePolygon(const PressureContact& whole, std::vector<PressureContact>* out) {
+  const ContactPolygon& polygon = whole.polygon;
+  const Mat3 frame = math::contactFrame(polygon.normal);
+  const Vec3 &u = frame.col[0], &v = frame.col[1];
+  const AreaMoments moments = momentsOf(polygon, u, v);
+  const Vec3 slope = slopeOf(polygon, u, v);
+  // Principal axes of the 2x2 tensor, without angles.
+  const Real half = (moments.uu - moments.vv) / 2;
+  const Real root = std::sqrt(half * half + moments.uv * moments.uv);
+  const Real mean = (moments.uu + moments.vv) / 2;
+  Vec3 major = half >= 0 ? u * (half + root) + v * moments.uv : u * moments.uv + v * (root - half);
+  major = root > 0 ? major * (1 / norm(major)) : u;
+  const Vec3 minor = cross(polygon.normal, major);
+  const Vec3 first = major * std::sqrt(std::max<Real>(2 * (mean + root), 0));
+  const Vec3 second = minor * std::sqrt(std::max<Real>(2 * (mean - root), 0));
+  int part = 0;
+  for (const Vec3& offset : {first, -first, second, -second}) {
+    PressureContact& piece = out->emplace_back(whole);
+    piece.part = part++;
+    piece.polygon.area = polygon.area / 4;
+    piece.polygon.centroid += offset;
+    piece.polygon.pressure += dot(slope, offset);
+    piece.point1 += offset;
+    piece.point2 += offset;
+    piece.gap -= dot(slope, offset) / polygon.gradient;
+  }
+}
+
+/// A rigid body on a few large polygons would rock about their centroids.
+void divideCoarse(const model::ModelData& model, PressureWorkspace& pressure) {
+  constexpr std::size_t kFew = 24;
+  std::vector<PressureContact>& contacts = pressure.contacts;
+  std::vector<PressureContact>& divided = pressure.divided;
+  divided.clear();
+  bool isAny = false;
+  for (std::size_t begin = 0; begin < contacts.size();) {
+    std::size_t end = begin;
+    while (end < contacts.size() && contacts[end].object1 == contacts[begin].object1 &&
+           contacts[end].object2 == contacts[begin].object2)
+      ++end;
+    const bool isRigid = contacts[begin].object2 < model.shapes.size();
+    const bool isCoarse = isRigid && end - begin < kFew;
+    isAny = isAny || isCoarse;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (isCoarse)
+        dividePolygon(contacts[i], &divided);
+      else
+        divided.push_back(contacts[i]);
+    }
+    begin = end;
+  }
+  if (isAny) std::swap(contacts, divided);
+}
+
+}  // namespace
+
+}  // namespace tangere::contact

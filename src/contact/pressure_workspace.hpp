@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the phases of a step hand to each other about soft bodies and pressure contacts. Rebuilt
+// from the Model and the State in every step, or a hint (trees); the vectors keep their memory.
+#pragma once
+
+#include "collision/pressure_contact.hpp"
+#include "collision/self_proximity.hpp"
+#include "dynamics/fem_assembly.hpp"
+#include "geometry/linear_bvh.hpp"
+#include "model/model_data.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace tangere::contact {
+
+/// One soft body in one step.
+struct SoftWork {
+  dynamics::SoftAssembly assembly;
+  geometry::LinearBvh tetTree;
+  collision::SelfProximity proximity;
+  Aabb bounds{};               ///< of the body
+  std::vector<Vec3> gradient;  ///< of the pressure in each tetrahedron
+  Real way = 0;                ///< how far a vertex moves within the step, at most [m]
+  /// Far enough that what it will touch is looked for: the same of the places after the step.
+  bool isFast = false;
+  std::vector<Vec3> next, nextGradient;
+  geometry::LinearBvh nextTree;
+  int clique = -1;
+  /// Vertices whose velocity is given in this step, ascending, and that velocity.
+  std::vector<std::int32_t> drivenVertices;
+  std::vector<Vec3> drivenVelocities;
+  std::vector<std::int32_t> drivenOf;  ///< of each vertex: index into these; -1: it is free
+  /// What constraints gave to each vertex, driven ones included [N s].
+  std::vector<Vec3> impulse;
+};
+
+/// A polygon or a part of one, whose it is, and the constraint made of it. A part has the corners
+/// of the whole and its own area, pressure and point (`centroid`).
+struct PressureContact {
+  collision::ContactPolygon polygon;
+  std::uint32_t object1 = 0, object2 = 0;
+  int part = 0;  ///< parts of a polygon follow each other
+  /// Not in touch yet; the polygon is where the velocities of the start lead to.
+  bool isForeseen = false;
+  Vec3 point1{}, point2{};      ///< of shapes: where the centroid is on them now
+  Real gap = 0;                 ///< now; negative: depth [m]
+  int constraint = -1;          ///< -1: nothing that it touches can move
+  Mat3 frame{};                 ///< columns tangent 1, tangent 2, normal
+  Real velocityBefore[3] = {};  ///< of side 1 seen from side 2, in the frame
+  Real normalWork = 0, frictionWork = 0;
+};
+
+/// A soft vertex that a dynamic body carries.
+struct AttachmentRow {
+  int soft = 0, attachment = 0;
+  int constraint = -1;
+};
+
+struct PressureWorkspace {
+  std::vector<SoftWork> softs;
+  std::vector<Transform> nextPose;        ///< of each shape: where it would be after the step
+  std::vector<Real> shapeWay;             ///< how far a point of it moves until then, at most [m]
+  std::vector<PressureContact> contacts;  ///< sorted by objects and elements
+  std::vector<PressureContact> divided;   ///< memory
+  std::vector<AttachmentRow> attachments;
+  std::vector<collision::ContactPolygon> polygons;  ///< of one pair
+};
+
+}  // namespace tangere::contact

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/recorded_model.hpp"
+
+namespace tangere::io {
+
+namespace {
+
+constexpr std::uint64_t kMaxRows = std::uint64_t{1} << 30;  // whatever is counted fits an int
+
+/// Where each of `count` things begins in a table, and where the last one ends.
+std::vector<int> readOffsets(const OpenRecording& file, const std::string& path,
+                             std::size_t count) {
+  RecordedColumn<std::uint64_t> column;
+  column.open(file, path, {});
+  if (column.rows() != count + 1) file.reject("the column " + path + " has the wrong length");
+  column.read(file, 0, count + 1);
+  std::vector<int> offsets;
+  std::uint64_t last = 0;
+  for (const std::uint64_t offset : column.values()) {
+    if (offset < last || offset > kMaxRows || (offsets.empty() && offset != 0))
+      file.reject("the column " + path + " is damaged");
+    last = offset;
+    offsets.push_back(static_cast<int>(offset));
+  }
+  return offsets;
+}
+
+/// Rows of N vertices, those of body i between offsets i and i + 1.
+template <std::size_t N>
+class ElementTable {
+ public:
+  using Element = std::array<std::int32_t, N>;
+
+  ElementTable(const OpenRecording& file, const std::string& path, const std::string& offsetPath,
+               std::size_t numBodies)
+      : file_(file), path_(path), offsets_(readOffsets(file, offsetPath, numBodies)) {
+    column_.open(file, path, {N});
+    column_.read(file, 0, static_cast<std::uint64_t>(offsets_.back()));
+  }
+
+  [[nodiscard]] std::vector<Element> of(std::size_t body, int numVertices) const {
+    std::vector<Element> out;
+    for (int i = offsets_[body]; i < offsets_[body + 1]; ++i) {
+      Element& element = out.emplace_back();
+      for (std::size_t k = 0; k < N; ++k) {
+        element[k] = column_.at(static_cast<std::size_t>(i) * N + k);
+        if (element[k] < 0 || element[k] >= numVertices)
+          file_.reject("the column " + path_ + " names a vertex that does not exist");
+      }
+    }
+    return out;
+  }
+
+ private:
+  const OpenRecording& file_;
+  std::string path_;
+  std::vector<int> offsets_;
+  RecordedColumn<std::int32_t> column_;
+};
+
+}  // namespace
+
+std::vector<RecordedSoftBody> readSoftBodies(const OpenRecording& file) {
+  if (!file.has("/model/soft_bodies")) return {};
+  const std::string group = "/model/soft_bodies/";
+  std::vector<std::string> names = file.readTexts(group + "name");
+  const std::vector<int> vertices = readOffsets(file, group + "vertex_offset", names.size());
+  const ElementTable<4> tets(file, group + "tetrahedra", group + "tetrahedron_offset",
+                             names.size());
+  const ElementTable<3> triangles(file, group + "triangles", group + "triangle_offset",
+                                  names.size());
+  std::vector<RecordedSoftBody> softs;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const int count = vertices[i + 1] - vertices[i];
+    if (count == 0) file.reject("a soft body without vertices");
+    softs.push_back({.name = std::move(names[i]),
+                     .firstVertex = vertices[i],
+                     .numVertices = count,
+                     .tets = tets.of(i, count),
+                     .surface = triangles.of(i, count)});
+  }
+  return softs;
+}
+
+std::vector<RecordedSensor> readSensors(const OpenRecording& file) {
+  if (!file.has("/model/sensors")) return {};
+  std::vector<std::string> names = file.readTexts("/model/sensors/name");
+  const std::vector<int> values = readOffsets(file, "/model/sensors/value_offset", names.size());
+  if (values.back() == 0) file.reject("sensors without readings");
+  std::vector<RecordedSensor> sensors;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    sensors.push_back({.name = std::move(names[i]),
+                       .firstValue = values[i],
+                       .numValues = values[i + 1] - values[i]});
+  return sensors;
+}
+
+}  // namespace tangere::io

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes as pressure contacts see them: a field of pressure on tetrahedra, a rigid surface of
+// triangles, or a half space.
+#pragma once
+
+#include <tangere/material.hpp>
+#include <tangere/tet_mesh.hpp>
+
+#include "collision/pressure_contact.hpp"
+#include "geometry/linear_bvh.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tangere::model {
+
+/// In the frame of the shape. Immutable, and shared by all models with the shape.
+struct PressureShape {
+  enum class Kind : std::uint8_t {
+    Field,      ///< compliant
+    Surface,    ///< rigid triangles
+    HalfSpace,  ///< rigid, z < 0
+    Layer,      ///< compliant, z < 0
+    None,       ///< touches by points alone (point clouds)
+  };
+  Kind kind = Kind::None;
+  Real layerGradient = 0;  ///< of the pressure in a layer, by depth [Pa/m]
+  // Field
+  std::vector<Vec3> vertices{};
+  std::vector<Tet> tets{};
+  std::vector<Real> pressure{};  ///< [Pa]
+  std::vector<Vec3> gradient{};
+  geometry::LinearBvh tetTree{};
+  // Field and Surface
+  std::vector<Triangle> surface{};
+  geometry::LinearBvh surfaceTree{};
+
+  Real cellSize = kUnlimited;  ///< of a field: root of the mean volume of its tetrahedra [m]
+
+  [[nodiscard]] bool isCompliant() const { return kind == Kind::Field || kind == Kind::Layer; }
+  [[nodiscard]] bool isHalfSpace() const { return kind == Kind::HalfSpace || kind == Kind::Layer; }
+  [[nodiscard]] collision::PressureMesh view() const;
+};
+
+/// Cubic root of the mean volume of the tetrahedra [m].
+[[nodiscard]] Real meanCellSize(const TetMesh& mesh);
+
+/// By the contact model of the material. Throws InvalidInput where a compliant shape has no inside.
+[[nodiscard]] std::shared_ptr<const PressureShape> makePressureShape(const Shape& shape,
+                                                                     const Material& material);
+
+}  // namespace tangere::model

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/divided_step.hpp"
+
+#include <algorithm>
+
+namespace tangere::sim {
+
+namespace {
+
+constexpr int kMostParts = 64;
+
+bool isLost(const model::Workspace& ws) {
+  return has(ws.report.status, StepStatus::StateNotFinite);
+}
+
+}  // namespace
+
+void DividedStep::step(const model::Control& control, State& state, model::Workspace& ws,
+                       contact::SapWorkspace& sap, PhaseClock& clock) {
+  start_ = state;
+  stepEnvironmentSap(model_, control, state, ws, sap, clock);
+  if (!isLost(ws)) return;
+  const StepReport failure = ws.report;
+  for (int numParts = 2; numParts <= kMostParts; numParts *= 2) {
+    state = start_;
+    forgetState(ws, sap);
+    if (stepInParts(numParts, control, state, ws, sap, clock)) return;
+  }
+  state = start_;
+  forgetState(ws, sap);
+  ws.report = failure;
+}
+
+bool DividedStep::stepInParts(int numParts, const model::Control& control, State& state,
+                              model::Workspace& ws, contact::SapWorkspace& sap, PhaseClock& clock) {
+  const Real dt = model_.options.dt;
+  EnergyLedger ledger;
+  StepReport report;
+  control_ = control;
+  for (int part = 1; part <= numParts && !isLost(ws); ++part) {
+    // Driven vertices go to their targets on straight lines.
+    for (std::size_t k = 0; k < control.drivenVertices.size(); ++k) {
+      const model::DrivenVertex& driven = control.drivenVertices[k];
+      const Vec3& from = start_.softPosition[model_.softs[driven.soft].firstVertex + driven.vertex];
+      control_.drivenVertices[k].target =
+          part == numParts ? driven.target
+                           : from + (driven.target - from) * (Real(part) / Real(numParts));
+    }
+    model_.options.dt = dt / numParts;
+    stepEnvironmentSap(model_, control_, state, ws, sap, clock);
+    model_.options.dt = dt;
+    addLedger(ws.ledger, &ledger);
+    addReport(ws.report, &report);
+  }
+  if (isLost(ws)) return false;
+  state.time = start_.time + dt;
+  state.step = start_.step + 1;
+  ws.ledger = ledger;
+  ws.report = report;
+  ws.report.status = report.status | StepStatus::StepDivided;
+  return true;
+}
+
+void forgetState(model::Workspace& ws, contact::SapWorkspace& sap) {
+  sap.areTreesCurrent = false;
+  ws.isLedgerCurrent = false;
+  ws.poseAge.assign(ws.poseAge.size(), 0);
+  ws.report = {};
+}
+
+void addReport(const StepReport& part, StepReport* sum) {
+  const StepReport before = *sum;
+  const bool isNamed = before.body1 >= 0 || before.soft >= 0;
+  *sum = part;
+  sum->status = before.status | part.status;
+  sum->iterations = before.iterations + part.iterations;
+  sum->linearIterations = before.linearIterations + part.linearIterations;
+  sum->residual = std::max(before.residual, part.residual);
+  sum->errorBound = before.errorBound + part.errorBound;
+  sum->maxDepth = std::max(before.maxDepth, part.maxDepth);
+  sum->numInverted = std::max(before.numInverted, part.numInverted);
+  if (!isNamed) return;
+  sum->body1 = before.body1;
+  sum->body2 = before.body2;
+  sum->soft = before.soft;
+}
+
+}  // namespace tangere::sim
