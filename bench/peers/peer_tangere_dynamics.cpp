@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tangere as one engine of the dynamics peer harness: same scenes, same clock, same checker.
-// --set NAME=VALUE: solver (impulse, sap); substeps, sweeps, exact, slop, rate, cache, tolerance.
+// --set NAME=VALUE: solver (impulse, sap); contact (point, hydro: compliant bodies on rigid
+// ground), modulus, hint, relax, as the other peers have them; substeps, sweeps, exact, slop, rate,
+// cache, tolerance.
 #include <tangere/simulator.hpp>
 
 #include "peer.h"
@@ -29,8 +31,18 @@ class TangereEngine : public peer::Engine {
     sim.impulse.tolerance = options.num("tolerance", sim.impulse.tolerance);
     sim.patchCache.enabled = options.num("cache", 1) != 0;
     builder.setOptions(sim);
-    builder.addMaterial(
-        {.name = "default", .friction = scene.friction, .restitution = scene.restitution});
+    Material material{
+        .name = "default", .friction = scene.friction, .restitution = scene.restitution};
+    if (options.get("contact", "point") == "hydro") {
+      material.contact = ContactModel::Hydroelastic;
+      material.relaxationTime = options.num("relax", 0.1);
+      material.hydroelasticResolution = options.num("hint", 0.02);
+      material.hydroelasticModulus = kUnlimited;
+    }
+    builder.addMaterial(material);
+    material.name = "moving";
+    material.hydroelasticModulus = options.num("modulus", 1e7);
+    builder.addMaterial(material);
 
     std::vector<std::shared_ptr<const Shape>> hulls;
     for (const std::vector<double>& v : scene.hulls) {
@@ -53,7 +65,7 @@ class TangereEngine : public peer::Engine {
       Body b{.name = name, .type = body.dynamic ? BodyType::Dynamic : BodyType::Fixed};
       b.pose.rotation = rotationMatrix(Quat{body.q[0], body.q[1], body.q[2], body.q[3]});
       b.pose.translation = {body.p[0], body.p[1], body.p[2]};
-      b.shapes.push_back({.shape = shape});
+      b.shapes.push_back({.shape = shape, .material = body.dynamic ? "moving" : ""});
       if (body.dynamic) {
         b.massProperties = MassProperties{
             .mass = body.mass,

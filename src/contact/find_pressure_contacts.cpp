@@ -2,7 +2,7 @@
 #include "contact/find_pressure_contacts.hpp"
 
 #include "collision/self_proximity.hpp"
-#include "math/contact_frame.hpp"
+#include "contact/reduce_patches.hpp"
 #include "math/quat.hpp"
 
 #include <algorithm>
@@ -31,7 +31,6 @@ void addSoftShapePairs(const model::ModelData& model, const State& state,
 void addSoftPairs(const model::ModelData& model, const State& state, PressureWorkspace& pressure);
 bool placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    const PressureWorkspace& pressure, PressureContact& contact);
-void divideCoarse(const model::ModelData& model, PressureWorkspace& pressure);
 
 auto keyOf(const PressureContact& contact) {
   return std::tuple(contact.object1, contact.object2, contact.polygon.element1,
@@ -65,7 +64,7 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
                    contacts.end());
   }
   ws.report.numPressurePolygons = static_cast<int>(contacts.size());
-  divideCoarse(model, pressure);
+  reducePatches(model, pressure);
 }
 
 namespace {
@@ -304,105 +303,6 @@ bool placeForeseen(const model::ModelData& model, const State& state, const mode
   const Vec3 way2 = wayOf(contact.object2, polygon.element2, polygon.weight2, &contact.point2);
   contact.gap -= dot(polygon.normal, way1 - way2);
   return contact.gap > 0;
-}
-
-/// Area, and its second moments per area about the centroid, along axes u and v of its plane.
-struct AreaMoments {
-  Real uu = 0, uv = 0, vv = 0;
-};
-
-AreaMoments momentsOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
-  AreaMoments sum;
-  Real area = 0;
-  const auto at = [&](int i) {
-    const Vec3 d = polygon.vertex[i] - polygon.centroid;
-    return std::pair(dot(d, u), dot(d, v));
-  };
-  for (int i = 0; i < polygon.numVertices; ++i) {
-    // Triangle of the centroid and two vertices: the integral of xy is (xx' + ...) A / 12.
-    const auto [u1, v1] = at(i);
-    const auto [u2, v2] = at((i + 1) % polygon.numVertices);
-    const Real twice = u1 * v2 - u2 * v1;
-    area += twice / 2;
-    sum.uu += twice * (u1 * u1 + u1 * u2 + u2 * u2) / 12;
-    sum.vv += twice * (v1 * v1 + v1 * v2 + v2 * v2) / 12;
-    sum.uv += twice * (2 * u1 * v1 + u1 * v2 + u2 * v1 + 2 * u2 * v2) / 24;
-  }
-  if (!(area > 0)) return {};
-  return {sum.uu / area, sum.uv / area, sum.vv / area};
-}
-
-/// Gradient of the pressure along the polygon: the least squares of its corners.
-Vec3 slopeOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
-  Real uu = 0, uv = 0, vv = 0, up = 0, vp = 0;
-  for (int i = 0; i < polygon.numVertices; ++i) {
-    const Vec3 d = polygon.vertex[i] - polygon.centroid;
-    const Real a = dot(d, u), b = dot(d, v), p = polygon.vertexPressure[i] - polygon.pressure;
-    uu += a * a;
-    uv += a * b;
-    vv += b * b;
-    up += a * p;
-    vp += b * p;
-  }
-  const Real det = uu * vv - uv * uv;
-  if (!(det > 0)) return {};
-  return u * ((vv * up - uv * vp) / det) + v * ((uu * vp - uv * up) / det);
-}
-
-/// Four points of a quarter of the area each, on the principal axes of the polygon: force, moment
-/// and stiffness against tilting are those of the whole polygon.
-void dividePolygon(const PressureContact& whole, std::vector<PressureContact>* out) {
-  const ContactPolygon& polygon = whole.polygon;
-  const Mat3 frame = math::contactFrame(polygon.normal);
-  const Vec3 &u = frame.col[0], &v = frame.col[1];
-  const AreaMoments moments = momentsOf(polygon, u, v);
-  const Vec3 slope = slopeOf(polygon, u, v);
-  // Principal axes of the 2x2 tensor, without angles.
-  const Real half = (moments.uu - moments.vv) / 2;
-  const Real root = std::sqrt(half * half + moments.uv * moments.uv);
-  const Real mean = (moments.uu + moments.vv) / 2;
-  Vec3 major = half >= 0 ? u * (half + root) + v * moments.uv : u * moments.uv + v * (root - half);
-  major = root > 0 ? major * (1 / norm(major)) : u;
-  const Vec3 minor = cross(polygon.normal, major);
-  const Vec3 first = major * std::sqrt(std::max<Real>(2 * (mean + root), 0));
-  const Vec3 second = minor * std::sqrt(std::max<Real>(2 * (mean - root), 0));
-  int part = 0;
-  for (const Vec3& offset : {first, -first, second, -second}) {
-    PressureContact& piece = out->emplace_back(whole);
-    piece.part = part++;
-    piece.polygon.area = polygon.area / 4;
-    piece.polygon.centroid += offset;
-    piece.polygon.pressure += dot(slope, offset);
-    piece.point1 += offset;
-    piece.point2 += offset;
-    piece.gap -= dot(slope, offset) / polygon.gradient;
-  }
-}
-
-/// A rigid body on a few large polygons would rock about their centroids.
-void divideCoarse(const model::ModelData& model, PressureWorkspace& pressure) {
-  constexpr std::size_t kFew = 24;
-  std::vector<PressureContact>& contacts = pressure.contacts;
-  std::vector<PressureContact>& divided = pressure.divided;
-  divided.clear();
-  bool isAny = false;
-  for (std::size_t begin = 0; begin < contacts.size();) {
-    std::size_t end = begin;
-    while (end < contacts.size() && contacts[end].object1 == contacts[begin].object1 &&
-           contacts[end].object2 == contacts[begin].object2)
-      ++end;
-    const bool isRigid = contacts[begin].object2 < model.shapes.size();
-    const bool isCoarse = isRigid && end - begin < kFew;
-    isAny = isAny || isCoarse;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (isCoarse)
-        dividePolygon(contacts[i], &divided);
-      else
-        divided.push_back(contacts[i]);
-    }
-    begin = end;
-  }
-  if (isAny) std::swap(contacts, divided);
 }
 
 }  // namespace

@@ -108,30 +108,29 @@ void listPressureContacts(const model::ModelData& model, const SapWorkspace& sap
     }
     return side;
   };
-  for (const PressureContact& contact : sap.pressure.contacts) {
-    const collision::ContactPolygon& polygon = contact.polygon;
-    if (contact.part == 0) {
-      PressurePolygon& shown = out->emplace_back();
-      shown.side1 = publicSide(contact.object1, polygon.element1);
-      shown.side2 = publicSide(contact.object2, polygon.element2);
-      shown.numVertices = polygon.numVertices;
-      for (int i = 0; i < polygon.numVertices; ++i) {
-        shown.vertices[i] = polygon.vertex[i];
-        shown.pressures[i] = polygon.vertexPressure[i];
-      }
-      shown.normal = polygon.normal;
+  for (const PatchPolygon& part : sap.pressure.shown) {
+    const collision::ContactPolygon& polygon = part.polygon;
+    PressurePolygon& shown = out->emplace_back();
+    shown.side1 = publicSide(part.object1, polygon.element1);
+    shown.side2 = publicSide(part.object2, polygon.element2);
+    shown.numVertices = polygon.numVertices;
+    for (int i = 0; i < polygon.numVertices; ++i) {
+      shown.vertices[i] = polygon.vertex[i];
+      shown.pressures[i] = polygon.vertexPressure[i];
     }
-    // Of a polygon in parts, their sums; equal parts make the mean of the points.
-    PressurePolygon& shown = out->back();
-    const Real share = polygon.area / (shown.area + polygon.area);
-    shown.centroid += (polygon.centroid - shown.centroid) * share;
-    shown.pressure += (polygon.pressure - shown.pressure) * share;
-    shown.area += polygon.area;
-    if (contact.constraint < 0) continue;
-    const Real* const impulse = sap.problem.impulseOf(contact.constraint);
-    shown.force += contact.frame * Vec3{impulse[0], impulse[1], impulse[2]} * (1 / sap.problem.dt);
-    shown.normalWork += contact.normalWork;
-    shown.frictionWork += contact.frictionWork;
+    shown.centroid = polygon.centroid;
+    shown.normal = polygon.normal;
+    shown.area = polygon.area;
+    shown.pressure = polygon.pressure;
+    for (int i = part.firstContact; i < part.firstContact + part.numContacts; ++i) {
+      const PressureContact& contact = sap.pressure.contacts[i];
+      if (contact.constraint < 0) continue;
+      const Real* const impulse = sap.problem.impulseOf(contact.constraint);
+      shown.force +=
+          contact.frame * Vec3{impulse[0], impulse[1], impulse[2]} * (part.share / sap.problem.dt);
+      shown.normalWork += part.share * contact.normalWork;
+      shown.frictionWork += part.share * contact.frictionWork;
+    }
   }
 }
 

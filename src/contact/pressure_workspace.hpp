@@ -52,6 +52,14 @@ struct PressureContact {
   Real normalWork = 0, frictionWork = 0;
 };
 
+/// A polygon as users see it, and its share of the contacts that stand for it.
+struct PatchPolygon {
+  collision::ContactPolygon polygon;
+  std::uint32_t object1 = 0, object2 = 0;
+  int firstContact = 0, numContacts = 0;
+  Real share = 1;
+};
+
 /// A soft vertex that a dynamic body carries.
 struct AttachmentRow {
   int soft = 0, attachment = 0;
@@ -63,7 +71,9 @@ struct PressureWorkspace {
   std::vector<Transform> nextPose;        ///< of each shape: where it would be after the step
   std::vector<Real> shapeWay;             ///< how far a point of it moves until then, at most [m]
   std::vector<PressureContact> contacts;  ///< sorted by objects and elements
-  std::vector<PressureContact> divided;   ///< memory
+  std::vector<PressureContact> found;     ///< polygons before patches are reduced
+  std::vector<PatchPolygon> shown;        ///< all polygons, sorted likewise
+  std::vector<int> patchOf;               ///< of the polygons of one pair
   std::vector<AttachmentRow> attachments;
   std::vector<collision::ContactPolygon> polygons;  ///< of one pair
 };

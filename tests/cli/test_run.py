@@ -445,6 +445,43 @@ with h5py.File(sys.argv[1], "r+") as f:
         self.diff("a.h5", "old.h5")
         self.diff("old.h5", "a.h5")
 
+    def test_tables_that_contradict_each_other_are_rejected(self):
+        self.scene = self.file("soft.toml", SOFT)
+        self.document("--steps", "20", "--record", self.name("a.h5"))
+        changes = ['f["model/soft_bodies/tetrahedra"][3, 1] = 9999', 'f["model/soft_bodies/triangles"][0, 0] = -1',
+                   'f["model/soft_bodies/vertex_offset"][1] += 1', 'f["model/soft_bodies/triangle_offset"][1] += 1',
+                   'f["model/soft_bodies/tetrahedron_offset"][0] = 1', 'f["pressure/offset"][5] = 10**9',
+                   'f["pressure/num_vertices"][0] = 100', 'f["pressure/first_vertex"][1] += 1', 'f["pressure/soft1"][0] = 7',
+                   'f["pressure/body2"][0] = -2', 'f["pressure/vertex"].resize(3, axis=0)', 'del f["pressure/force"]',
+                   'del f["soft_bodies"]', 'f["soft_bodies/position"].resize(7, axis=0)', 'del f["model/soft_bodies/name"]']
+        self.h5py("""
+import shutil
+for i, change in enumerate(sys.argv[2:]):
+    shutil.copy(sys.argv[1], sys.argv[1] + str(i))
+    with h5py.File(sys.argv[1] + str(i), "r+") as f: exec(change)
+""", self.name("a.h5"), *changes)
+        for i, change in enumerate(changes):
+            _, err = self.diff(f"a.h5{i}", "a.h5", code=3)
+            self.assertIn(f"a.h5{i}: ", err, change)
+
+    def test_drakes_hydroelastic_tags_press_over_areas(self):
+        box = "<geometry><box><size>2 2 0.2</size></box></geometry>"
+        ball = "<geometry><sphere><radius>0.05</radius></sphere></geometry>"
+        tags = "<drake:proximity_properties>{}</drake:proximity_properties>".format
+        self.scene = self.file("ball.sdf", "<sdf version='1.9'><world name='w'><model name='floor'><static>true</static><link name='l'><collision name='c'>"
+                               + box + tags("<drake:rigid_hydroelastic/>") + "</collision></link></model>"
+                               "<model name='ball'><pose>0 0 0.15 0 0 0</pose><link name='l'><inertial><mass>2</mass></inertial><collision name='c'>"
+                               + ball + tags("<drake:compliant_hydroelastic/><drake:hydroelastic_modulus>1e6</drake:hydroelastic_modulus>")
+                               + "</collision></link></model></world></sdf>")
+        self.assertEqual(self.document("--steps", "500", "--record", self.name("a.h5"))["contacts_max"], 0)
+        force = self.h5py("""
+f = h5py.File(sys.argv[1], "r")
+begin, end = f["pressure/offset"][-2:]
+sign = [1 if f["model/body_name"][b].startswith(b"ball") else -1 for b in f["pressure/body1"][begin:end]]
+print(json.dumps((f["pressure/force"][begin:end] * [[s] for s in sign]).sum(axis=0).tolist()))
+""", self.name("a.h5"))
+        self.assertAlmostEqual(force[2], 2 * 9.8, places=3)  # its weight, with the format's gravity
+
     def test_a_recorded_run_is_the_run(self):
         plain = self.document("--steps", "200")
         recorded = self.document("--steps", "200", "--record", self.name("a.h5"))

@@ -14,30 +14,32 @@ namespace tangere::kernel {
 /// Sine of the three degrees by which a normal must be less than square to a direction.
 inline constexpr double kFacingMargin = 0.05;
 
-/// The directions that a normal of any length leans to; none for one without a length.
+/// The directions that a normal of any length leans to; none for one without a length. Bit k + 13
+/// is for the opposite of direction k.
 template <class S>
 TANGERE_HD inline std::uint32_t facingDirections(const Vec3T<S>& n) {
   using std::sqrt;
-  const S side = S(kFacingMargin) * sqrt(squaredNorm(n));
-  const S edge = side * S(1.4142135623730951), corner = side * S(1.7320508075688772);
+  const S least = S(kFacingMargin) * sqrt(squaredNorm(n));
+  const S edge = S(0.70710678118654752), corner = S(0.57735026918962576);
+  const S sum = n.x + n.y, difference = n.x - n.y;
   const S along[13] = {n.x,
                        n.y,
                        n.z,
-                       n.x + n.y,
-                       n.x - n.y,
-                       n.x + n.z,
-                       n.x - n.z,
-                       n.y + n.z,
-                       n.y - n.z,
-                       n.x + n.y + n.z,
-                       n.x + n.y - n.z,
-                       n.x - n.y + n.z,
-                       n.y + n.z - n.x};
+                       edge * sum,
+                       edge * difference,
+                       edge * (n.x + n.z),
+                       edge * (n.x - n.z),
+                       edge * (n.y + n.z),
+                       edge * (n.y - n.z),
+                       corner * (sum + n.z),
+                       corner * (sum - n.z),
+                       corner * (difference + n.z),
+                       corner * (difference - n.z)};
   std::uint32_t bits = 0;
   for (int k = 0; k < 13; ++k) {
-    const S least = k < 3 ? side : (k < 9 ? edge : corner);
-    bits |= (along[k] > least ? 1u : 0u) << k;
-    bits |= (along[k] < -least ? 1u : 0u) << (k + 13);
+    // Named first: gcc 12 with -fsanitize=undefined breaks shifts of a conditional expression.
+    const std::uint32_t isAlong = along[k] > least ? 1 : 0, isAgainst = along[k] < -least ? 1 : 0;
+    bits |= isAlong << k | isAgainst << (k + 13);
   }
   return bits;
 }
