@@ -160,7 +160,10 @@ std::uint8_t cornersBehind(std::span<const Vec3> vertices, const Triangle& a, co
   const Vec3 normal = cross(y.x[1] - y.x[0], y.x[2] - y.x[0]);
   const Real room = tolerance * norm(normal);
   int bits = 0;
-  for (int k = 0; k < 3; ++k) bits |= (dot(normal, x.x[k] - y.x[0]) < -room ? 1 : 0) << k;
+  for (int k = 0; k < 3; ++k) {
+    const bool isBehind = dot(normal, x.x[k] - y.x[0]) < -room;
+    if (isBehind) bits |= 1 << k;
+  }
   return static_cast<std::uint8_t>(bits);
 }
 
