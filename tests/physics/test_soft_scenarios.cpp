@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numbers>
+#include <sstream>
 #include <vector>
 
 namespace tangere {
@@ -210,6 +213,30 @@ TEST(SoftScenarios, AnArmPicksUpASoftBallLiftsItAndHoldsIt) {
   simulator.step(240);
   EXPECT_LT(norm(inHand() - held), 1e-6);  // 2 s; 1 mm in 60 s would be 33 um
   EXPECT_LT(simulator.energy().kinetic + simulator.energy().potential, energy + 1e-5);
+}
+
+/// The grasp with a soft box instead of the ball.
+TEST(SoftScenarios, AnArmPicksUpASoftBox) {
+  std::ifstream file(std::string(TANGERE_TEST_DATA) + "/../../scenes/grasp.toml");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string scene = text.str();
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = scene.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    scene.replace(at, from.size(), to);
+  };
+  replace("shape = { sphere = 0.02 }", "shape = { box = [0.02, 0.02, 0.02] }");
+  replace("resolution = 0.004", "resolution = 0.01");
+  replace("young = 1e5, poisson = 0.4", "young = 1e6, poisson = 0.2");
+  Simulator simulator(
+      readSceneToml(scene, std::filesystem::path(TANGERE_TEST_DATA) / "../../scenes").model);
+  simulator.step(480);
+  expectOk(simulator);
+  EXPECT_NEAR(boundsOf(simulator, 0).center().z, 0.12, 5e-3);
+  const Vec3 before = boundsOf(simulator, 0).center();
+  simulator.step(60);
+  EXPECT_LT(norm(boundsOf(simulator, 0).center() - before), 1e-5);
 }
 
 }  // namespace
