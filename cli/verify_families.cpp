@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify_families.hpp"
 
+#include "verify_pressure.hpp"
 #include "verify_robots.hpp"
+#include "verify_soft.hpp"
 
 #include <tangere/simulator.hpp>
 
@@ -569,6 +571,7 @@ Measured simbenchBouncing(const Json& parameters, const Lane& lane) {
 
 const std::map<std::string, Family>& families() {
   using enum SolverType;
+  using enum LaneKind;
   static const std::map<std::string, Family> all = {
       {"bounce_zeno", {bounceZeno, {Impulse}}},
       {"incline_block", {inclineBlock, {Impulse, Sap}, true}},
@@ -584,6 +587,11 @@ const std::map<std::string, Family>& families() {
       {"heavy_top", {heavyTop, {Sap}}},
       {"fourbar_singular", {fourbarSingular, {Sap}}},
       {"tensioned_row", {tensionedRow, {Sap}}},
+      {"hydro_sphere", {hydroSphere, {Sap}, false, {FinePressure, CoarsePressure}}},
+      {"hydro_box", {hydroBox, {Sap}, false, {Stepping, FinePressure}}},
+      {"fem_cantilever", {femCantilever, {Sap}, false, {Elastic}}},
+      {"fem_column", {femColumn, {Sap}, false, {Elastic}}},
+      {"fem_patch", {femPatch, {Sap}, false, {Elastic}, lawsWithoutAModel()}},
   };
   return all;
 }

@@ -8,6 +8,7 @@
 
 #include "console.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,11 +18,20 @@ namespace tangere::cli {
 /// Measured values by quantity; a scalar is a vector of one.
 using Measured = std::map<std::string, std::vector<double>>;
 
+/// What a lane is about, beside a solver.
+enum class LaneKind : std::uint8_t {
+  Stepping,        ///< a step
+  FinePressure,    ///< pressure fields of many tetrahedra; the step is the family's choice
+  CoarsePressure,  ///< pressure fields as fine as they are without a wish
+  Elastic,         ///< deformable bodies; the step is the family's choice
+};
+
 /// How a case is run.
 struct Lane {
   double dt = 0;  ///< [s]
   SolverType solver = SolverType::Impulse;
   bool isLagged = false;  ///< SAP with Hunt and Crossley's contact
+  LaneKind kind = LaneKind::Stepping;
 };
 
 /// Runs one family. Throws InvalidInput on parameters that make no scene.
@@ -31,6 +41,9 @@ struct Family {
   FamilyFunction run = nullptr;
   std::vector<SolverType> solvers{};  ///< that can express it
   bool hasLagged = false;
+  std::vector<LaneKind> kinds{LaneKind::Stepping};
+  /// Quantities that may be missing from what is measured, and why.
+  std::map<std::string, std::string> notMeasured{};
 };
 
 [[nodiscard]] const std::map<std::string, Family>& families();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The grasp of the dynamics peer harness: an arm with a gripper lifts and holds a box.
-// --set model=arm.xml --set plan=arm_plan.txt
+// --set model=arm.xml --set plan=arm_plan.txt; contact=hydro: all of it compliant, with modulus and
+// relax.
 #include <tangere/scene.hpp>
 #include <tangere/simulator.hpp>
 
 #include "arm_common.h"
 #include "peer.h"
+
+#include <filesystem>
 
 namespace {
 
@@ -18,7 +21,15 @@ class TangereArm : public peer::Engine {
   void build(const peer::Scene&, const peer::Options& options) override {
     using namespace tangere;
     plan_ = std::make_unique<peer::ArmPlan>(options.get("plan", "arm_plan.txt"));
-    const Scene scene = loadScene(options.get("model", "arm.xml"));
+    const std::filesystem::path file = options.get("model", "arm.xml");
+    const Scene scene =
+        options.get("contact", "point") == "hydro"
+            ? readSceneToml("[[model]]\nfile = \"" + file.filename().string() +
+                                "\"\ncontact = { model = \"hydroelastic\", modulus = " +
+                                options.get("modulus", "1e7") +
+                                ", relaxation_time = " + options.get("relax", "0.1") + " }\n",
+                            file.parent_path())
+            : loadScene(file);
     SimulationOptions sim = scene.model.options();
     sim.dt = options.dt;
     simulator_ = std::make_unique<Simulator>(scene.model.withOptions(sim), options.threads);

@@ -3,10 +3,12 @@
 
 #include "collision/self_proximity.hpp"
 #include "contact/reduce_patches.hpp"
+#include "core/stable_sort.hpp"
 #include "math/quat.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 namespace tangere::contact {
@@ -32,10 +34,7 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
 bool placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    const PressureWorkspace& pressure, PressureContact& contact);
 
-auto keyOf(const PressureContact& contact) {
-  return std::tuple(contact.object1, contact.object2, contact.polygon.element1,
-                    contact.polygon.element2);
-}
+void sortContacts(PressureWorkspace& pressure);
 
 }  // namespace
 
@@ -53,15 +52,7 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
     std::erase_if(contacts, [&](PressureContact& contact) {
       return contact.isForeseen && !placeForeseen(model, state, ws, pressure, contact);
     });
-    // What is in touch wins over what was foreseen of the same elements.
-    std::stable_sort(
-        contacts.begin(), contacts.end(),
-        [](const PressureContact& a, const PressureContact& b) { return keyOf(a) < keyOf(b); });
-    contacts.erase(std::unique(contacts.begin(), contacts.end(),
-                               [](const PressureContact& a, const PressureContact& b) {
-                                 return b.isForeseen && keyOf(a) == keyOf(b);
-                               }),
-                   contacts.end());
+    sortContacts(pressure);
   }
   ws.report.numPressurePolygons = static_cast<int>(contacts.size());
   reducePatches(model, pressure);
@@ -122,29 +113,79 @@ void updateSofts(const model::ModelData& model, const State& state, PressureWork
   }
 }
 
+std::tuple<std::uint32_t, std::uint32_t, std::int32_t, std::int32_t> keyOf(
+    const PressureContact& contact) {
+  return {contact.object1, contact.object2, contact.polygon.element1, contact.polygon.element2};
+}
+
+/// By objects and elements; of what was foreseen of elements that are in touch nothing is kept. The
+/// contacts are large, and mostly in order as they were found: what moves is their indices.
+void sortContacts(PressureWorkspace& pressure) {
+  std::vector<PressureContact>& contacts = pressure.contacts;
+  const auto isBefore = [](const PressureContact& a, const PressureContact& b) {
+    return keyOf(a) < keyOf(b);
+  };
+  if (!std::is_sorted(contacts.begin(), contacts.end(), isBefore)) {
+    thread_local std::vector<std::uint32_t> order;
+    order.resize(contacts.size());
+    std::iota(order.begin(), order.end(), 0u);
+    // Indices break ties: as they were found, what is in touch first.
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple_cat(keyOf(contacts[a]), std::tuple(a)) <
+             std::tuple_cat(keyOf(contacts[b]), std::tuple(b));
+    });
+    pressure.found.clear();
+    for (const std::uint32_t i : order) pressure.found.push_back(contacts[i]);
+    std::swap(pressure.found, contacts);
+  }
+  contacts.erase(std::unique(contacts.begin(), contacts.end(),
+                             [](const PressureContact& a, const PressureContact& b) {
+                               return b.isForeseen && keyOf(a) == keyOf(b);
+                             }),
+                 contacts.end());
+}
+
 /// The other body as the first one.
-ContactPolygon exchanged(const ContactPolygon& polygon) {
-  ContactPolygon out = polygon;
-  std::swap(out.element1, out.element2);
-  std::swap(out.weight1, out.weight2);
-  out.normal = -polygon.normal;
-  std::reverse(out.vertex.begin(), out.vertex.begin() + out.numVertices);
-  std::reverse(out.vertexPressure.begin(), out.vertexPressure.begin() + out.numVertices);
-  return out;
+void exchange(ContactPolygon* polygon) {
+  std::swap(polygon->element1, polygon->element2);
+  std::swap(polygon->weight1, polygon->weight2);
+  polygon->normal = -polygon->normal;
+  std::reverse(polygon->vertex.begin(), polygon->vertex.begin() + polygon->numVertices);
+  std::reverse(polygon->vertexPressure.begin(),
+               polygon->vertexPressure.begin() + polygon->numVertices);
+}
+
+void take(const ContactPolygon& polygon, std::uint32_t object1, std::uint32_t object2,
+          bool isExchanged, bool isForeseen, std::vector<PressureContact>* contacts) {
+  PressureContact& contact = contacts->emplace_back();
+  contact.polygon = polygon;
+  if (isExchanged) exchange(&contact.polygon);
+  contact.object1 = object1;
+  contact.object2 = object2;
+  contact.isForeseen = isForeseen;
+  contact.point1 = contact.point2 = polygon.centroid;
+  contact.gap = -polygon.pressure / polygon.gradient;
 }
 
 /// The polygons of one pair from the scratch to the contacts; `isExchanged`: object 2 was asked as
-/// the first.
+/// the first. They stay sorted.
 void take(std::uint32_t object1, std::uint32_t object2, bool isExchanged, bool isForeseen,
           PressureWorkspace& pressure) {
-  for (const ContactPolygon& polygon : pressure.polygons) {
-    pressure.contacts.push_back({.polygon = isExchanged ? exchanged(polygon) : polygon,
-                                 .object1 = object1,
-                                 .object2 = object2,
-                                 .isForeseen = isForeseen,
-                                 .point1 = polygon.centroid,
-                                 .point2 = polygon.centroid,
-                                 .gap = -polygon.pressure / polygon.gradient});
+  const std::vector<ContactPolygon>& polygons = pressure.polygons;
+  if (!isExchanged) {
+    for (const ContactPolygon& polygon : polygons)
+      take(polygon, object1, object2, false, isForeseen, &pressure.contacts);
+  } else {
+    thread_local std::vector<core::KeyedIndex> order, scratch;
+    order.clear();
+    for (std::size_t i = 0; i < polygons.size(); ++i) {
+      const auto element1 = static_cast<std::uint32_t>(polygons[i].element2 + 1);
+      const auto element2 = static_cast<std::uint32_t>(polygons[i].element1 + 1);
+      order.push_back({std::uint64_t{element1} << 32 | element2, static_cast<std::uint32_t>(i)});
+    }
+    core::stableSortByKey(order, scratch, [](const core::KeyedIndex& r) { return r.key; });
+    for (const core::KeyedIndex& record : order)
+      take(polygons[record.index], object1, object2, true, isForeseen, &pressure.contacts);
   }
   pressure.polygons.clear();
 }

@@ -86,9 +86,11 @@ Tensor2 momentsOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
     const Vec3 d = polygon.vertex[i] - polygon.centroid;
     return Plane2{dot(d, u), dot(d, v)};
   };
+  Plane2 b = at(0);
   for (int i = 0; i < polygon.numVertices; ++i) {
     // The triangle of the centroid and two vertices.
-    const Plane2 a = at(i), b = at((i + 1) % polygon.numVertices);
+    const Plane2 a = b;
+    b = at(i + 1 < polygon.numVertices ? i + 1 : 0);
     const Real twice = a.u * b.v - b.u * a.v;
     area += twice / 2;
     sum.uu += twice * (a.u * a.u + a.u * b.u + b.u * b.u) / 12;

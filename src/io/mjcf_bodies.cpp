@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/mjcf_bodies.hpp"
+#include "io/contact_law.hpp"
 
 #include <tangere/error.hpp>
 
@@ -680,10 +681,12 @@ std::string MjcfBodies::materialOf(XmlReader& reader, const MjcfGeom& geom) {
 void MjcfBodies::addMaterials() {
   for (const Surface& surface : surfaces_) {
     const MjcfFriction f = combinedFriction(surface.contactDimension, surface.friction);
-    import_.builder.addMaterial({.name = surface_names_.at(surface),
-                                 .friction = f.sliding,
-                                 .torsionalFriction = f.torsional,
-                                 .rollingFriction = f.rolling});
+    Material material{.name = surface_names_.at(surface),
+                      .friction = f.sliding,
+                      .torsionalFriction = f.torsional,
+                      .rollingFriction = f.rolling};
+    if (import_.contactLaw) copyContactLaw(*import_.contactLaw, &material);
+    import_.builder.addMaterial(material);
   }
   for (std::size_t i = 0; i < surfaces_.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {

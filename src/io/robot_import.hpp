@@ -84,6 +84,8 @@ struct RobotImport {
   bool isWholeScene = true;
   /// What would float freely in the file stands still.
   bool isFixed = false;
+  /// How all its surfaces yield, whatever the file says.
+  std::optional<Material> contactLaw{};
   /// What the file says about time step and gravity is written here; the caller decides.
   SimulationOptions options{};
 

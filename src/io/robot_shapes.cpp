@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/robot_shapes.hpp"
+#include "io/contact_law.hpp"
 
 #include <tangere/error.hpp>
 
@@ -80,6 +81,7 @@ std::string RobotShapes::materialOf(const Material& surface, const XmlElement& e
     return {};
   }
   Material material = surface;
+  if (import_.contactLaw) copyContactLaw(*import_.contactLaw, &material);
   material.name = import_.takeName("surface", "", element, element.place);
   try {
     import_.builder.addMaterial(material);

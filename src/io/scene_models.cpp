@@ -3,6 +3,7 @@
 
 #include <tangere/error.hpp>
 
+#include "io/contact_law.hpp"
 #include "io/mesh_file.hpp"
 #include "io/text.hpp"
 
@@ -65,6 +66,8 @@ void SceneModels::readModel(const Value& value) {
   const Transform pose = bodies_.readPose(table);
   const bool isFixed = table.boolean("fixed").value_or(false);
   readPositions(table, name.empty() ? "" : name + "/");
+  Material law;
+  const bool hasLaw = readContactLaw(table, &law);
   table.finish();
   if (!file) return;
 
@@ -106,6 +109,7 @@ void SceneModels::readModel(const Value& value) {
   import.pose = pose;
   import.isWholeScene = false;
   import.isFixed = isFixed;
+  if (hasLaw) import.contactLaw = law;
   import.numBodies = num_bodies_;
   import.numShapes = num_shapes_;
   import.names = std::move(names_);

@@ -6,6 +6,7 @@
 #include <tangere/error.hpp>
 #include <tangere/scene.hpp>
 
+#include "io/contact_law.hpp"
 #include "io/import_notes.hpp"
 #include "io/scene_bodies.hpp"
 #include "io/scene_models.hpp"
@@ -44,8 +45,6 @@ constexpr NumberRule kRestitution{0, 1, "a coefficient of restitution from 0 to 
 constexpr NumberRule kStiffness{0, 1e150, "a stiffness above 0 [N/m]", true};
 constexpr NumberRule kTime{0, 1e6, "a time of 0 or more [s]"};
 constexpr NumberRule kDissipation{0, 1e6, "a dissipation of 0 or more [s/m]"};
-constexpr NumberRule kModulus{0, 1e15, "a pressure above 0 [Pa], or \"rigid\"", true};
-constexpr NumberRule kThickness{0, 1e6, "a length above 0 [m]", true};
 constexpr NumberRule kArm{0, 1e6, "a length from 0 to 1e6 [m]"};
 
 class SceneReader {
@@ -311,37 +310,7 @@ void SceneReader::readMaterial(const std::string& name, const Value& value) {
   out.restitution = table.number("restitution", kRestitution).value_or(out.restitution);
   out.torsionalFriction = table.number("torsional_friction", kArm).value_or(out.torsionalFriction);
   out.rollingFriction = table.number("rolling_friction", kArm).value_or(out.rollingFriction);
-  if (const Value* contact = table.find("contact")) {
-    TableReader law(notes_, *contact, table.who() + ": contact");
-    const auto word = law.word("model", {"point", "hydroelastic", "hertz"});
-    if (word && *word > 1) {
-      law.error(law.placeOf("model"), "model " + describe(*law.find("model")) +
-                                          " is not available yet in this version; use \"point\" or "
-                                          "\"hydroelastic\"");
-    }
-    const bool isHydroelastic = word && *word == 1;
-    if (isHydroelastic) out.contact = ContactModel::Hydroelastic;
-    for (const char* key : {"modulus", "thickness", "resolution"}) {
-      if (!isHydroelastic && law.has(key))
-        law.error(law.placeOf(key), std::string(key) + ": expected model = \"hydroelastic\"");
-    }
-    if (const Value* rigid = law.find("modulus"); rigid != nullptr && rigid->string() != nullptr) {
-      if (law.word("modulus", {"rigid"})) out.hydroelasticModulus = kUnlimited;
-    } else {
-      out.hydroelasticModulus = law.number("modulus", kModulus).value_or(out.hydroelasticModulus);
-    }
-    out.hydroelasticThickness =
-        law.number("thickness", kThickness).value_or(out.hydroelasticThickness);
-    out.hydroelasticResolution =
-        law.number("resolution", kArm).value_or(out.hydroelasticResolution);
-    out.stiffness = law.number("stiffness", kStiffness).value_or(out.stiffness);
-    out.relaxationTime = law.number("relaxation_time", kTime).value_or(out.relaxationTime);
-    out.dissipation = law.number("dissipation", kDissipation).value_or(out.dissipation);
-    // One number for the damping of both laws; the linear one has it as a time.
-    if (isHydroelastic && !law.has("relaxation_time") && law.has("dissipation"))
-      out.relaxationTime = out.dissipation;
-    law.finish();
-  }
+  (void)io::readContactLaw(table, &out);
   table.finish();
   if (name.empty()) table.error(value.place, "found the name '', expected a name");
   materials_[name] = out;  // also after an error: references to it are not wrong

@@ -2,6 +2,7 @@
 //
 // [[model]] of a native scene: robot files, placed and named.
 #include "io/robot_text.hpp"
+#include "model/model_data.hpp"
 
 namespace tangere {
 namespace {
@@ -109,6 +110,24 @@ TEST_F(SceneModel, MayBeMjcf) {
   EXPECT_GE(scene.model.findJoint("x/j"), 0);
   EXPECT_HAS(error(text + "fixed = true\n"),
              "s.toml:5:9: model 'x': found fixed = true for an MJCF");
+}
+
+TEST_F(SceneModel, MayYieldAndStartAsTheSceneSays) {
+  const Scene scene =
+      read(model("contact = { model = \"hydroelastic\", modulus = 2e6 }\n"
+                 "positions = { j = 0.25 }"));
+  bool isFound = false;
+  for (const Material& material : scene.model.data().materials) {
+    if (material.friction != 0.7) continue;  // that of the file stays
+    isFound = true;
+    EXPECT_EQ(material.contact, ContactModel::Hydroelastic);
+    EXPECT_EQ(material.hydroelasticModulus, 2e6);
+  }
+  EXPECT_TRUE(isFound);
+  ASSERT_EQ(scene.model.data().initialPositions.size(), 1u);
+  EXPECT_EQ(scene.model.data().initialPositions[0].position, 0.25);
+  EXPECT_HAS(error(model("positions = { elbow = 1 }")), "no joint is called 'elbow'");
+  EXPECT_HAS(error(model("contact = { modulus = 1e6 }")), "expected model");
 }
 
 TEST_F(SceneModel, CountsGoForTheWholeScene) {

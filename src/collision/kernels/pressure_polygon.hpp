@@ -115,17 +115,34 @@ TANGERE_HD inline Vec3T<S> crossingPoint(const Vec3T<S>& below, S valueBelow, co
   return below + (valueBelow / (valueBelow - valueAbove)) * (above - below);
 }
 
-/// Keeps the part of `in` where offset + gradient . x >= 0. A vertex in the plane (to rounding)
-/// stays as it is and makes no second point, from whichever side the polygon reaches it.
+/// What offset + gradient . x is at the vertices, zero in the plane (to rounding), and on which
+/// sides of it some are.
 template <class S>
-TANGERE_HD inline void clipByHalfSpace(const CutPolygon<S>& in, const Vec3T<S>& gradient, S offset,
-                                       CutPolygon<S>* out) {
-  using std::fabs;
+struct SideValues {
   S value[CutPolygon<S>::kCapacity];
-  for (int i = 0; i < in.count; ++i) {
-    const S magnitude = fabs(offset) + dotMagnitude(gradient, in.vertex[i]);
-    value[i] = snappedToZero(offset + dot(gradient, in.vertex[i]), magnitude);
+  bool isSomeAbove, isSomeBelow;
+};
+
+template <class S>
+TANGERE_HD inline void findSides(const CutPolygon<S>& polygon, const Vec3T<S>& gradient, S offset,
+                                 SideValues<S>* out) {
+  using std::fabs;
+  out->isSomeAbove = out->isSomeBelow = false;
+  for (int i = 0; i < polygon.count; ++i) {
+    const Vec3T<S> term{gradient.x * polygon.vertex[i].x, gradient.y * polygon.vertex[i].y,
+                        gradient.z * polygon.vertex[i].z};
+    const S value =
+        snappedToZero(offset + (term.x + term.y + term.z), fabs(offset) + absoluteSum(term));
+    out->value[i] = value;
+    out->isSomeAbove = out->isSomeAbove || value >= S(0);
+    out->isSomeBelow = out->isSomeBelow || value < S(0);
   }
+}
+
+/// Keeps the part of `in` above. A vertex in the plane stays as it is and makes no second point,
+/// from whichever side the polygon reaches it.
+template <class S>
+TANGERE_HD inline void keepAbove(const CutPolygon<S>& in, const S* value, CutPolygon<S>* out) {
   out->count = 0;
   for (int i = 0; i < in.count; ++i) {
     const int next = i + 1 < in.count ? i + 1 : 0;
@@ -138,24 +155,39 @@ TANGERE_HD inline void clipByHalfSpace(const CutPolygon<S>& in, const Vec3T<S>& 
   }
 }
 
-/// Keeps what lies in the tetrahedron of `map`; `polygon` is relative to `origin`. The faces whose
-/// bit is set in `skippedFaces` (bit k: the face opposite to vertex k) do not cut.
+/// A polygon that is cut again and again; the result lies in `current`.
 template <class S>
-TANGERE_HD inline void clipByTet(const BarycentricMap<S>& map, const Vec3T<S>& origin,
-                                 unsigned skippedFaces, CutPolygon<S>* polygon) {
-  CutPolygon<S> other;
-  CutPolygon<S>* from = polygon;
-  CutPolygon<S>* to = &other;
+struct PolygonClipper {
+  CutPolygon<S>* current;
+  CutPolygon<S>* spare;
+
+  /// Keeps the part where offset + gradient . x >= 0.
+  TANGERE_HD void clip(const Vec3T<S>& gradient, S offset) {
+    SideValues<S> sides;
+    findSides(*current, gradient, offset, &sides);
+    if (!sides.isSomeAbove) current->count = 0;
+    if (!sides.isSomeBelow || !sides.isSomeAbove) return;
+    keepAbove(*current, sides.value, spare);
+    CutPolygon<S>* const swap = current;
+    current = spare;
+    spare = swap;
+  }
+};
+
+/// Keeps what lies in the tetrahedron of `map`; `polygon` is relative to `origin`. The faces whose
+/// bit is set in `skippedFaces` (bit k: the face opposite to vertex k) do not cut. The result is
+/// `polygon` or `spare`.
+template <class S>
+TANGERE_HD inline CutPolygon<S>* clipByTet(const BarycentricMap<S>& map, const Vec3T<S>& origin,
+                                           unsigned skippedFaces, CutPolygon<S>* polygon,
+                                           CutPolygon<S>* spare) {
+  PolygonClipper<S> clipper{polygon, spare};
   const Vec3T<S> shift = origin - map.origin;
   for (int k = 0; k < 4; ++k) {
-    if ((skippedFaces >> k & 1u) != 0 || from->count < 3) continue;
-    const S offset = dot(map.gradient[k], shift) + (k == 0 ? S(1) : S(0));
-    clipByHalfSpace(*from, map.gradient[k], offset, to);
-    CutPolygon<S>* const swap = from;
-    from = to;
-    to = swap;
+    if ((skippedFaces >> k & 1u) != 0 || clipper.current->count < 3) continue;
+    clipper.clip(map.gradient[k], dot(map.gradient[k], shift) + (k == 0 ? S(1) : S(0)));
   }
-  if (from != polygon) *polygon = *from;
+  return clipper.current;
 }
 
 /// Drops vertices that lie within `tolerance` (per axis) of the one before.
@@ -210,12 +242,15 @@ TANGERE_HD inline bool measurePolygon(CutPolygon<S>* polygon, const Vec3T<S>& or
   return true;
 }
 
-/// True when a polygon with this normal may press on a body whose pressure has this gradient, and
-/// that pressure grows along the normal. `growth`: gradient . normal.
+/// True when a polygon may press on a body whose pressure has a gradient of length `steepness` and
+/// grows by `growth` along the polygon's normal.
+template <class S>
+TANGERE_HD inline bool isPressedAlong(S growth, S steepness) {
+  return growth > S(kPressureNormalLimit) * steepness && growth > S(kMinNormalGradient) * steepness;
+}
 template <class S>
 TANGERE_HD inline bool isPressedAlong(const Vec3T<S>& gradient, S growth) {
-  const S length = norm(gradient);
-  return growth > S(kPressureNormalLimit) * length && growth > S(kMinNormalGradient) * length;
+  return isPressedAlong(growth, norm(gradient));
 }
 
 /// Pressures and stiffness of a polygon between a body with a pressure and a rigid one. `growth` is
@@ -253,13 +288,17 @@ TANGERE_HD inline void clearWeights(PressurePolygon<S>* out) {
 /// False when something in the polygon has overflowed, as elements of absurd size make it.
 template <class S>
 TANGERE_HD inline bool isFinite(const PressurePolygon<S>& polygon) {
+  // Several sums, which need not wait for each other.
   const Vec3T<S>& c = polygon.centroid;
-  S sum = polygon.area + polygon.pressure + polygon.gradient + c.x + c.y + c.z;
-  for (int k = 0; k < 4; ++k) sum += polygon.weight1[k] + polygon.weight2[k];
+  S sum = polygon.area + polygon.pressure + polygon.gradient;
+  Vec3T<S> place = c;
+  S weights[4];
+  for (int k = 0; k < 4; ++k) weights[k] = polygon.weight1[k] + polygon.weight2[k];
   for (int i = 0; i < polygon.count; ++i) {
-    const Vec3T<S>& v = polygon.vertex[i];
-    sum += v.x + v.y + v.z + polygon.vertexPressure[i];
+    place += polygon.vertex[i];
+    sum += polygon.vertexPressure[i];
   }
+  sum += (place.x + place.y + place.z) + ((weights[0] + weights[1]) + (weights[2] + weights[3]));
   return sum - sum == S(0);
 }
 

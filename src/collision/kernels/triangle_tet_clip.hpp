@@ -31,22 +31,19 @@ TANGERE_HD inline bool makeFlatTriangle(const Vec3T<S>& a, const Vec3T<S>& b, co
   return true;
 }
 
-/// Keeps what lies over the triangle; `polygon` is relative to `origin`.
+/// Keeps what lies over the triangle; `polygon` is relative to `origin`. The result is `polygon` or
+/// `spare`.
 template <class S>
-TANGERE_HD inline void clipByTriangle(const FlatTriangle<S>& triangle, const Vec3T<S>& origin,
-                                      CutPolygon<S>* polygon) {
-  CutPolygon<S> other;
-  CutPolygon<S>* from = polygon;
-  CutPolygon<S>* to = &other;
-  for (int k = 0; k < 3 && from->count >= 3; ++k) {
+TANGERE_HD inline CutPolygon<S>* clipByTriangle(const FlatTriangle<S>& triangle,
+                                                const Vec3T<S>& origin, CutPolygon<S>* polygon,
+                                                CutPolygon<S>* spare) {
+  PolygonClipper<S> clipper{polygon, spare};
+  for (int k = 0; k < 3 && clipper.current->count >= 3; ++k) {
     const Vec3T<S> edge = triangle.x[k < 2 ? k + 1 : 0] - triangle.x[k];
     const Vec3T<S> inward = cross(triangle.normal, edge);
-    clipByHalfSpace(*from, inward, dot(inward, origin - triangle.x[k]), to);
-    CutPolygon<S>* const swap = from;
-    from = to;
-    to = swap;
+    clipper.clip(inward, dot(inward, origin - triangle.x[k]));
   }
-  if (from != polygon) *polygon = *from;
+  return clipper.current;
 }
 
 /// Barycentric coordinates of a point of the triangle's plane; the fourth weight is zero.
@@ -65,22 +62,22 @@ TANGERE_HD inline void setTriangleWeights(const FlatTriangle<S>& triangle, const
 /// Heights of the corners of a tetrahedron over the triangle's plane; zero in it, to rounding.
 /// They depend on the corner and the triangle alone, so all tetrahedra at a corner agree.
 template <class S>
+TANGERE_HD inline S heightOver(const FlatTriangle<S>& triangle, S triangleEdge, const Vec3T<S>& x) {
+  const Vec3T<S> offset = x - triangle.x[0];
+  return snappedToZero(dot(triangle.normal, offset), triangleEdge + absoluteSum(offset));
+}
+template <class S>
 TANGERE_HD inline void heightsOver(const FlatTriangle<S>& triangle, const Vec3T<S>* x, S* height) {
-  const S size = absoluteSum(triangle.x[1] - triangle.x[0]);
-  for (int i = 0; i < 4; ++i) {
-    const Vec3T<S> offset = x[i] - triangle.x[0];
-    height[i] = snappedToZero(dot(triangle.normal, offset), size + absoluteSum(offset));
-  }
+  const S edge = absoluteSum(triangle.x[1] - triangle.x[0]);
+  for (int i = 0; i < 4; ++i) height[i] = heightOver(triangle, edge, x[i]);
 }
 
-/// Contact of a tetrahedron (object 1) with a triangle of a rigid surface (object 2). False when
-/// there is none.
+/// Contact of a tetrahedron (object 1) with a triangle of a rigid surface (object 2), by the
+/// heights of its corners over the triangle's plane, which goes through it. False when there is
+/// none.
 template <class S>
-TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const FlatTriangle<S>& triangle,
-                                       PressurePolygon<S>* out) {
-  S height[4];
-  heightsOver(triangle, tet.x, height);
-  if (!isCut(height)) return false;
+TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const S* height,
+                                       const FlatTriangle<S>& triangle, PressurePolygon<S>* out) {
   const S growth = dot(tet.gradient, triangle.normal);
   if (!isPressedAlong(tet.gradient, growth)) return false;
 
@@ -89,24 +86,34 @@ TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const FlatTria
   const S tetSize = elementSize(tet.x, 4), triangleSize = elementSize(triangle.x, 3);
   const bool isTetSmaller = tetSize <= triangleSize;
   const Vec3T<S> origin = isTetSmaller ? tet.x[0] : triangle.x[0];
-  CutPolygon<S> polygon;
+  CutPolygon<S> memory[2];
+  CutPolygon<S>* polygon = memory;
   if (isTetSmaller) {
-    sliceTet(tet.x, height, origin, &polygon);
-    clipByTriangle(triangle, origin, &polygon);
+    sliceTet(tet.x, height, origin, polygon);
+    polygon = clipByTriangle(triangle, origin, polygon, memory + 1);
   } else {
     BarycentricMap<S> map;
     if (!barycentricMap(tet.x, &map)) return false;
-    polygon.count = 0;
-    for (int k = 0; k < 3; ++k) polygon.add(triangle.x[k] - origin);
-    clipByTet(map, origin, facesAtZero(height), &polygon);
+    polygon->count = 0;
+    for (int k = 0; k < 3; ++k) polygon->add(triangle.x[k] - origin);
+    polygon = clipByTet(map, origin, facesAtZero(height), polygon, memory + 1);
   }
   const S size = isTetSmaller ? tetSize : triangleSize;
-  if (!measurePolygon(&polygon, origin, triangle.normal, size, out)) return false;
+  if (!measurePolygon(polygon, origin, triangle.normal, size, out)) return false;
   clearWeights(out);
   setPressure(tet.field(), growth, out);
   setTetWeights(tet.x, out->centroid, out->weight1);
   setTriangleWeights(triangle, out->centroid, out->weight2);
   return isFinite(*out);
+}
+
+/// The same from nothing but the two.
+template <class S>
+TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const FlatTriangle<S>& triangle,
+                                       PressurePolygon<S>* out) {
+  S height[4];
+  heightsOver(triangle, tet.x, height);
+  return isCut(height) && triangleTetClip(tet, height, triangle, out);
 }
 
 /// Contact of a triangle of a rigid surface (object 1) with a half space (object 2) whose pressure
