@@ -283,7 +283,7 @@ Measured hydroBox(const Json& parameters, const Lane& lane) {
     settle(&layered, body, kLongest);
     return scaled.depthOf(layered);
   };
-  out["depth_two_layers"] = {2 * depthTwoLayers(2) - depthTwoLayers(1)};
+  out["depth_two_layers"] = {2 * depthTwoLayers(32) - depthTwoLayers(16)};
 
   if (isFine) {
     Simulator tilted = box.placed(dt, relaxationTime);

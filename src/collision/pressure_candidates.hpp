@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collision/kernels/plane_tet_slice.hpp"
+#include "collision/kernels/tet_tet_surface.hpp"
 #include "collision/kernels/triangle_tet_clip.hpp"
 #include "collision/pressure_contact.hpp"
 #include "geometry/linear_bvh.hpp"
@@ -37,6 +38,16 @@ struct ElementCandidates {
 using TetCandidates = ElementCandidates<kernel::PressureTet<Real>>;
 using TriangleCandidates = ElementCandidates<kernel::FlatTriangle<Real>>;
 
+/// A pair that the surface of equal pressure, or the plane of the triangle, goes through.
+struct TetCut {
+  geometry::IndexPair pair;
+  kernel::TetPairCut<Real> cut;
+};
+struct TriangleCut {
+  geometry::IndexPair pair;
+  Real height[4];  ///< of the corners of the tet over the plane
+};
+
 /// The memory of a search; pairs name places in `tets1` and `tets2` (or `triangles2`).
 struct PressureCandidates {
   TetCandidates tets1, tets2;
@@ -44,6 +55,10 @@ struct PressureCandidates {
   std::vector<geometry::IndexPair> pairs;
   std::vector<std::int32_t> found;
   std::vector<geometry::IndexPair> scratch;
+  std::vector<TetCut> tetCuts;
+  std::vector<TriangleCut> triangleCuts, triangleScratch;
+  std::vector<kernel::MeasuredTet<Real>> measured2;
+  std::vector<std::uint8_t> isMeasured2;
 };
 
 /// A tet of a mesh with its pressure, in the frame of the mesh.

@@ -7,6 +7,7 @@
 #include "collision/kernels/triangle_tet_clip.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/pressure_candidates.hpp"
+#include "collision/pressure_small_sets.hpp"
 #include "core/assert.hpp"
 #include "geometry/kernels/tet_gradient.hpp"
 
@@ -78,6 +79,39 @@ void append(const PressurePolygon<Real>& polygon, const Transform& X_WF, std::in
 PressureCandidates& candidateMemory() {
   thread_local PressureCandidates candidates;
   return candidates;
+}
+
+/// Of the candidates, the pairs that the surface of equal pressure goes through.
+void cutTetPairs(PressureCandidates* near) {
+  near->tetCuts.clear();
+  for (const IndexPair& pair : near->pairs) {
+    TetCut cut{.pair = pair, .cut = {}};
+    if (kernel::cutTetPair(near->tets1.element[pair.first], near->tets2.element[pair.second],
+                           &cut.cut)) {
+      near->tetCuts.push_back(cut);
+    }
+  }
+}
+
+/// The polygons of pairs that are sorted; each tet is measured once.
+void appendTetCuts(const Transform& X_WA, PressureCandidates& near,
+                   std::vector<ContactPolygon>* out) {
+  if (near.tetCuts.empty()) return;
+  near.isMeasured2.assign(near.tets2.size(), 0);
+  near.measured2.resize(std::max(near.measured2.size(), near.tets2.size()));
+  kernel::MeasuredTet<Real> measured1;
+  std::int32_t last1 = -1;
+  PressurePolygon<Real> polygon;
+  for (const TetCut& cut : near.tetCuts) {
+    const std::int32_t i = cut.pair.first, j = cut.pair.second;
+    if (i != last1) measured1.measure(near.tets1.element[i]);
+    last1 = i;
+    if (near.isMeasured2[j] == 0) near.measured2[j].measure(near.tets2.element[j]);
+    near.isMeasured2[j] = 1;
+    if (kernel::tetTetSurface(measured1, near.measured2[j], cut.cut, &polygon)) {
+      append(polygon, X_WA, near.tets1.index[i], near.tets2.index[j], out);
+    }
+  }
 }
 
 /// Lowest and highest point of a box over the plane, with room for rounding.
@@ -235,21 +269,35 @@ void buildSurfaceTree(std::span<const Vec3> vertices, std::span<const Triangle> 
 void findTetTet(const PressureMesh& a, const Transform& X_WA, const PressureMesh& b,
                 const Transform& X_WB, std::vector<ContactPolygon>* out) {
   PressureCandidates& near = candidateMemory();
-  findTetTetCandidates(a, b, inverseTimes(X_WA, X_WB), &near);
-  PressurePolygon<Real> polygon;
-  for (const IndexPair& pair : near.pairs) {
-    if (kernel::tetTetSurface(near.tets1.element[pair.first], near.tets2.element[pair.second],
-                              &polygon)) {
-      append(polygon, X_WA, near.tets1.index[pair.first], near.tets2.index[pair.second], out);
-    }
+  const Transform X_AB = inverseTimes(X_WA, X_WB);
+  const bool hasTrees = a.tetTree != nullptr && b.tetTree != nullptr;
+  if (hasTrees && areSmall(a, b)) {
+    findSmallTetTetCuts(a, b, X_AB, &near);
+  } else {
+    findTetTetCandidates(a, b, X_AB, &near);
+    cutTetPairs(&near);
   }
+  appendTetCuts(X_WA, near, out);
 }
 
 void findTetSurface(const PressureMesh& a, const Transform& X_WA, const PressureMesh& b,
                     const Transform& X_WB, std::vector<ContactPolygon>* out) {
   PressureCandidates& near = candidateMemory();
-  findTetSurfaceCandidates(a, b, inverseTimes(X_WA, X_WB), &near);
+  const Transform X_AB = inverseTimes(X_WA, X_WB);
   PressurePolygon<Real> polygon;
+  const bool hasTrees = a.tetTree != nullptr && b.surfaceTree != nullptr;
+  if (hasTrees && areSmall(a, b)) {
+    findSmallTetSurfaceCuts(a, b, X_AB, &near);
+    for (const TriangleCut& cut : near.triangleCuts) {
+      const std::int32_t i = cut.pair.first, j = cut.pair.second;
+      if (kernel::triangleTetClip(near.tets1.element[i], cut.height, near.triangles2.element[j],
+                                  &polygon)) {
+        append(polygon, X_WA, near.tets1.index[i], near.triangles2.index[j], out);
+      }
+    }
+    return;
+  }
+  findTetSurfaceCandidates(a, b, X_AB, &near);
   for (const IndexPair& pair : near.pairs) {
     if (kernel::triangleTetClip(near.tets1.element[pair.first],
                                 near.triangles2.element[pair.second], &polygon)) {

@@ -3,12 +3,16 @@
 
 #include "core/elementary.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tangere::model {
 
 namespace {
 
 void takeField(const Shape& shape, const Material& material, PressureShape* out);
 void takeSurface(const Shape& shape, const Material& material, PressureShape* out);
+Real radiusOf(const std::vector<Vec3>& vertices);
 
 }  // namespace
 
@@ -28,6 +32,7 @@ std::shared_ptr<const PressureShape> makePressureShape(const Shape& shape,
   } else {
     takeSurface(shape, material, out.get());
   }
+  if (!out->vertices.empty()) out->radius = radiusOf(out->vertices);
   return out;
 }
 
@@ -42,7 +47,8 @@ collision::PressureMesh PressureShape::view() const {
           .gradient = gradient,
           .surface = surface,
           .tetTree = kind == Kind::Field ? &tetTree : nullptr,
-          .surfaceTree = surface.empty() ? nullptr : &surfaceTree};
+          .surfaceTree = surface.empty() ? nullptr : &surfaceTree,
+          .radius = radius};
 }
 
 namespace {
@@ -100,6 +106,14 @@ void takeSurface(const Shape& shape, const Material& material, PressureShape* ou
     out->surface.assign(mesh.surface().begin(), mesh.surface().end());
   }
   collision::buildSurfaceTree(out->vertices, out->surface, &out->surfaceTree);
+}
+
+Real radiusOf(const std::vector<Vec3>& vertices) {
+  Aabb bounds{vertices[0], vertices[0]};
+  for (const Vec3& v : vertices) bounds.merge(v);
+  Real squared = 0;
+  for (const Vec3& v : vertices) squared = std::max(squared, squaredNorm(v - bounds.center()));
+  return std::sqrt(squared);
 }
 
 }  // namespace
