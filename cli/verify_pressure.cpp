@@ -234,19 +234,20 @@ struct BoxCase {
 
 /// Mean pressure of the outermost vertices of the bottom at one end.
 double edgePressure(const Simulator& simulator, double side) {
-  double farthest = -kUnlimited;
-  for (const PressurePolygon& polygon : simulator.pressureContacts()) {
-    for (int i = 0; i < polygon.numVertices; ++i)
-      farthest = std::max(farthest, side * polygon.vertices[i].x);
-  }
-  double sum = 0;
+  double farthest = -kUnlimited, sum = 0;
   int count = 0;
-  for (const PressurePolygon& polygon : simulator.pressureContacts()) {
-    if (std::fabs(polygon.normal.z) < 0.5) continue;  // a side of the box
-    for (int i = 0; i < polygon.numVertices; ++i) {
-      if (side * polygon.vertices[i].x < farthest - 1e-6 * std::fabs(farthest)) continue;
-      sum += polygon.pressures[i];
-      ++count;
+  for (const bool isSearch : {true, false}) {
+    for (const PressurePolygon& polygon : simulator.pressureContacts()) {
+      if (std::fabs(polygon.normal.z) < 0.5) continue;  // a side of the box
+      for (int i = 0; i < polygon.numVertices; ++i) {
+        const double x = side * polygon.vertices[i].x;
+        if (isSearch) {
+          farthest = std::max(farthest, x);
+        } else if (x >= farthest - 1e-6 * std::fabs(farthest)) {
+          sum += polygon.pressures[i];
+          ++count;
+        }
+      }
     }
   }
   return sum / count;
@@ -272,8 +273,8 @@ Measured hydroBox(const Json& parameters, const Lane& lane) {
   out["normal_stiffness"] = {push / (box.depthOf(resting) - depth)};
 
   // The field of a box falls to zero at its sides too, so a strip along the edges as wide as the
-  // box is entered carries less than a layer would. With the size the part of that strip falls:
-  // two sizes under the same pressure tell the depth without edges.
+  // box is entered carries less than a layer would. The larger the box, the smaller the part of
+  // that strip: two sizes under the same pressure tell the depth without edges.
   const auto depthTwoLayers = [&](double factor) {
     BoxCase scaled = box;
     scaled.size.x *= factor;

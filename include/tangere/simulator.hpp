@@ -24,13 +24,14 @@ struct HandlerForce;
 enum class StepStatus : std::uint32_t {
   Ok = 0,
   SolverNotConverged = 1u << 0,  ///< An island was left with over 1 % of what gravity adds.
-  StateNotFinite = 1u << 1,      ///< NaN or Inf: the state is the one before this step.
-  EnergyInjected = 1u << 2,      ///< Contacts did positive work beyond rounding.
-  QueryNotConverged = 1u << 3,   ///< A collision query used its best answer.
-  ImpactsCut = 1u << 4,          ///< More impacts than maxImpactsPerStep: the rest were inelastic.
-  HandlerRefused = 1u << 5,    ///< A contact handler gave rows that cannot be: they were left out.
-  ElementsInverted = 1u << 6,  ///< Tetrahedra of a soft body are inside out; they push back.
-  StepDivided = 1u << 7,       ///< The step failed whole and was taken in parts.
+  StateNotFinite = 1u << 1,     ///< NaN or Inf: the state is the one before this step; contacts may
+                                ///< have lost their memory.
+  EnergyInjected = 1u << 2,     ///< Contacts did positive work beyond rounding.
+  QueryNotConverged = 1u << 3,  ///< A collision query used its best answer.
+  ImpactsCut = 1u << 4,         ///< More impacts than maxImpactsPerStep: the rest were inelastic.
+  HandlerRefused = 1u << 5,     ///< A contact handler gave rows that cannot be: they were left out.
+  ElementsInverted = 1u << 6,   ///< Tetrahedra of a soft body are inside out; they push back.
+  StepDivided = 1u << 7,        ///< The step failed whole and was taken in parts.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

@@ -101,6 +101,7 @@ void appendTetCuts(const Transform& X_WA, PressureCandidates& near,
   near.measured2.resize(std::max(near.measured2.size(), near.tets2.size()));
   kernel::MeasuredTet<Real> measured1;
   std::int32_t last1 = -1;
+  kernel::CutPolygon<Real> memory[2];
   PressurePolygon<Real> polygon;
   for (const TetCut& cut : near.tetCuts) {
     const std::int32_t i = cut.pair.first, j = cut.pair.second;
@@ -108,7 +109,7 @@ void appendTetCuts(const Transform& X_WA, PressureCandidates& near,
     last1 = i;
     if (near.isMeasured2[j] == 0) near.measured2[j].measure(near.tets2.element[j]);
     near.isMeasured2[j] = 1;
-    if (kernel::tetTetSurface(measured1, near.measured2[j], cut.cut, &polygon)) {
+    if (kernel::tetTetSurface(measured1, near.measured2[j], cut.cut, memory, &polygon)) {
       append(polygon, X_WA, near.tets1.index[i], near.tets2.index[j], out);
     }
   }
@@ -288,10 +289,11 @@ void findTetSurface(const PressureMesh& a, const Transform& X_WA, const Pressure
   const bool hasTrees = a.tetTree != nullptr && b.surfaceTree != nullptr;
   if (hasTrees && areSmall(a, b)) {
     findSmallTetSurfaceCuts(a, b, X_AB, &near);
+    kernel::CutPolygon<Real> memory[2];
     for (const TriangleCut& cut : near.triangleCuts) {
       const std::int32_t i = cut.pair.first, j = cut.pair.second;
       if (kernel::triangleTetClip(near.tets1.element[i], cut.height, near.triangles2.element[j],
-                                  &polygon)) {
+                                  memory, &polygon)) {
         append(polygon, X_WA, near.tets1.index[i], near.triangles2.index[j], out);
       }
     }

@@ -32,7 +32,7 @@ struct PressureMesh {
   std::span<const Triangle> surface{};
   const geometry::LinearBvh* tetTree = nullptr;  ///< over the tets, with their pressures or without
   const geometry::LinearBvh* surfaceTree = nullptr;
-  Real radius = kUnlimited;  ///< about the centre of the bounds, all vertices lie within it [m]
+  Real radius = kUnlimited;  ///< of the vertices about the centre of the tree's bounds [m]
 };
 
 /// Part of a contact surface. A discrete solver takes it as one point at the centroid with

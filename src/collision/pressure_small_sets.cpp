@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace tangere::collision {
 
@@ -39,7 +42,7 @@ struct SmallSet {
   std::vector<std::int32_t> place;    ///< of each vertex in the arrays below; -1: in none
   std::vector<Vec3> x;                ///< in the frame of the first body
   std::vector<Real> pressure;
-  std::vector<std::int32_t> corner;  ///< of each tet that is left, four places
+  std::vector<std::array<std::int32_t, 4>> corner;  ///< places, of each tet that is left
 };
 
 struct SmallPair {
@@ -53,15 +56,18 @@ SmallPair& smallMemory() {
   return pair;
 }
 
-Bounds measure(const PressureMesh& mesh, const Transform& X_AM, const Transform& X_BM,
-               const Vec3& line, bool hasPressure, SmallSet* set) {
+/// `inFrames(vertex, inA, inB)` gives the place in both frames.
+template <class InFrames>
+Bounds measure(const PressureMesh& mesh, const InFrames& inFrames, const Vec3& line,
+               bool hasPressure, SmallSet* set) {
   const std::size_t n = mesh.vertices.size();
   Bounds bounds;
   bounds.lower.fill(kInfinity);
   bounds.upper.fill(-kInfinity);
   set->measures.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const Vec3 inA = X_AM * mesh.vertices[i], inB = X_BM * mesh.vertices[i];
+    Vec3 inA, inB;
+    inFrames(mesh.vertices[i], &inA, &inB);
     const Measures m{inA.x, inA.y, inA.z,          inB.x,
                      inB.y, inB.z, dot(line, inA), hasPressure ? mesh.pressure[i] : Real(0)};
     for (int k = 0; k < kNumMeasures; ++k) {
@@ -84,16 +90,31 @@ bool intersect(const Bounds& a, const Bounds& b, const Measures& margin, Bounds*
   return isSomewhere;
 }
 
+/// One bit for each bound that the vertex lies beyond.
+unsigned boundsPassed(const Bounds& bounds, const Measures& m) {
+  unsigned bits = 0;
+#if defined(__SSE2__)
+  for (int k = 0; k < kNumMeasures; k += 2) {
+    const __m128d two = _mm_loadu_pd(&m[k]);
+    const __m128d isBelow = _mm_cmplt_pd(two, _mm_loadu_pd(&bounds.lower[k]));
+    const __m128d isAbove = _mm_cmpgt_pd(two, _mm_loadu_pd(&bounds.upper[k]));
+    bits |= static_cast<unsigned>(_mm_movemask_pd(isBelow)) << k;
+    bits |= static_cast<unsigned>(_mm_movemask_pd(isAbove)) << (k + kNumMeasures);
+  }
+#else
+  for (int k = 0; k < kNumMeasures; ++k) {
+    bits |= unsigned{m[k] < bounds.lower[k]} << k;
+    bits |= unsigned{m[k] > bounds.upper[k]} << (k + kNumMeasures);
+  }
+#endif
+  return bits;
+}
+
 void markBeyond(const Bounds& bounds, SmallSet* set) {
   const std::size_t n = set->measures.size();
   set->beyond.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    unsigned bits = 0;
-    for (int k = 0; k < kNumMeasures; ++k) {
-      bits |= unsigned{set->measures[i][k] < bounds.lower[k]} << k;
-      bits |= unsigned{set->measures[i][k] > bounds.upper[k]} << (k + kNumMeasures);
-    }
-    set->beyond[i] = static_cast<std::uint16_t>(bits);
+    set->beyond[i] = static_cast<std::uint16_t>(boundsPassed(bounds, set->measures[i]));
   }
 }
 
@@ -101,8 +122,17 @@ void markBeyond(const Bounds& bounds, SmallSet* set) {
 bool overlapSets(const PressureMesh& a, const Aabb& boundsA, const PressureMesh& b,
                  const Aabb& boundsB, const Transform& X_AB, bool byPressure, SmallPair* pair) {
   const Vec3 line = X_AB * boundsB.center() - boundsA.center();
-  const Bounds ofA = measure(a, Transform::identity(), inverse(X_AB), line, byPressure, &pair->a);
-  const Bounds ofB = measure(b, X_AB, Transform::identity(), line, byPressure, &pair->b);
+  const Transform X_BA = inverse(X_AB);
+  const auto placeA = [&](const Vec3& x, Vec3* inA, Vec3* inB) {
+    *inA = x;
+    *inB = X_BA * x;
+  };
+  const auto placeB = [&](const Vec3& x, Vec3* inA, Vec3* inB) {
+    *inA = X_AB * x;
+    *inB = x;
+  };
+  const Bounds ofA = measure(a, placeA, line, byPressure, &pair->a);
+  const Bounds ofB = measure(b, placeB, line, byPressure, &pair->b);
   const Real margin =
       kTouchMargin * (norm(boundsA.lower) + norm(boundsA.upper) + norm(boundsB.lower) +
                       norm(boundsB.upper) + norm(X_AB.translation));
@@ -145,9 +175,10 @@ void gatherTets(const PressureMesh& mesh, const Mat3& R, SmallSet* set, TetCandi
     if (beyond != 0 || mesh.gradient[i] == Vec3{}) continue;
     out->index.push_back(static_cast<std::int32_t>(i));
     PressureTet<Real>& element = out->element.emplace_back();
+    std::array<std::int32_t, 4>& corner = set->corner.emplace_back();
     for (int k = 0; k < 4; ++k) {
       const std::int32_t place = placeOf(tet[k], mesh, set);
-      set->corner.push_back(place);
+      corner[k] = place;
       element.x[k] = set->x[place];
       element.pressure[k] = set->pressure[place];
     }
@@ -183,7 +214,7 @@ void evaluate(std::size_t size, const ValueOf& valueOf, SmallPair* pair) {
   }
 }
 
-bool isCut(const std::int32_t* corner, const std::vector<std::uint8_t>& isUp) {
+bool isCut(const std::array<std::int32_t, 4>& corner, const std::vector<std::uint8_t>& isUp) {
   const int sum = isUp[corner[0]] + isUp[corner[1]] + isUp[corner[2]] + isUp[corner[3]];
   return sum != 0 && sum != 4;
 }
@@ -233,7 +264,7 @@ void findSmallTetTetCuts(const PressureMesh& a, const PressureMesh& b, const Tra
         [&](std::size_t v) { return kernel::excessOver(field1, second.x[v], second.pressure[v]); },
         &pair);
     for (std::size_t j = 0; j < out->tets2.size(); ++j) {
-      const std::int32_t* const corner = &second.corner[4 * j];
+      const std::array<std::int32_t, 4>& corner = second.corner[j];
       if (!isCut(corner, pair.isUp)) continue;
       TetCut cut{.pair = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)}, .cut = {}};
       kernel::excessPressure(tet1, out->tets2.element[j], cut.cut.excess1);
@@ -262,7 +293,7 @@ void findSmallTetSurfaceCuts(const PressureMesh& a, const PressureMesh& b, const
         first.x.size(),
         [&](std::size_t v) { return kernel::heightOver(triangle, edge, first.x[v]); }, &pair);
     for (std::size_t i = 0; i < out->tets1.size(); ++i) {
-      const std::int32_t* const corner = &first.corner[4 * i];
+      const std::array<std::int32_t, 4>& corner = first.corner[i];
       if (!isCut(corner, pair.isUp)) continue;
       TriangleCut cut{.pair = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)},
                       .height = {}};

@@ -257,7 +257,10 @@ Aabb sweptBounds(const SoftWork& work) {
 }
 
 bool mayTouch(const model::ModelSoft& soft, const model::ModelShape& shape) {
-  if ((soft.group & shape.mask) == 0 || (shape.group & soft.mask) == 0) return false;
+  const bool isSeenByShape = (soft.group & shape.mask) != 0;
+  const bool isSeenBySoft = (shape.group & soft.mask) != 0;
+  if (shape.isOneSideEnough ? !isSeenByShape && !isSeenBySoft : !isSeenByShape || !isSeenBySoft)
+    return false;
   return std::none_of(soft.attachments.begin(), soft.attachments.end(),
                       [&](const auto& attachment) { return attachment.body == shape.body; });
 }
@@ -270,7 +273,7 @@ void addSoftShapePairs(const model::ModelData& model, const State& state,
     const auto object = static_cast<std::uint32_t>(model.shapes.size() + s);
     for (std::size_t i = 0; i < model.shapes.size(); ++i) {
       const model::ModelShape& shape = model.shapes[i];
-      if (!mayTouch(soft, shape) || !ws.sweptBox[i].overlaps(sweptBounds(work))) continue;
+      if (!ws.sweptBox[i].overlaps(sweptBounds(work)) || !mayTouch(soft, shape)) continue;
       const auto find = [&](bool isForeseen) {
         findAgainst(viewOf(soft, state, work, isForeseen), {}, *shape.pressure,
                     isForeseen ? pressure.nextPose[i] : ws.shapePose[i], &pressure.polygons);

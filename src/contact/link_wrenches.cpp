@@ -41,6 +41,7 @@ class WrenchSum {
 };
 
 void addContacts(const model::Workspace& ws, const SapWorkspace& sap, WrenchSum* sum);
+void addPressure(const model::ModelData& model, const SapWorkspace& sap, WrenchSum* sum);
 void addEqualities(const model::ModelData& model, const SapWorkspace& sap, WrenchSum* sum);
 void addTendons(const model::ModelData& model, const SapWorkspace& sap, WrenchSum* sum);
 void addSiteDrives(const model::ModelData& model, const SapWorkspace& sap, WrenchSum* sum);
@@ -57,6 +58,7 @@ void collectWrenches(const model::ModelData& model, const model::Workspace& ws,
   }
   WrenchSum sum(model, ws, ofBody);
   addContacts(ws, sap, &sum);
+  addPressure(model, sap, &sum);
   addEqualities(model, sap, &sum);
   addTendons(model, sap, &sum);
   addSiteDrives(model, sap, &sum);
@@ -81,6 +83,24 @@ void addContacts(const model::Workspace& ws, const SapWorkspace& sap, WrenchSum*
       sum->addAtCenter(group.block1, point.r1, force);
       sum->addAtCenter(group.block2, point.r2, -force);
     }
+  }
+}
+
+/// Of polygons, and of soft bodies that hang on links.
+void addPressure(const model::ModelData& model, const SapWorkspace& sap, WrenchSum* sum) {
+  const Real perTime = 1 / sap.problem.dt;
+  for (const PressureContact& contact : sap.pressure.contacts) {
+    if (contact.constraint < 0) continue;
+    const Vec3 force = contact.frame * vectorOf(sap.problem.impulseOf(contact.constraint), perTime);
+    if (contact.object1 < model.shapes.size())
+      sum->addForce(model.shapes[contact.object1].body, contact.point1, force);
+    if (contact.object2 < model.shapes.size())
+      sum->addForce(model.shapes[contact.object2].body, contact.point2, -force);
+  }
+  for (const AttachmentRow& row : sap.pressure.attachments) {
+    const model::ModelAttachment& attachment = model.softs[row.soft].attachments[row.attachment];
+    sum->addForce(attachment.body, sum->pose(attachment.body) * attachment.point,
+                  -vectorOf(sap.problem.impulseOf(row.constraint), perTime));
   }
 }
 

@@ -71,6 +71,7 @@ void bookPressureWork(const model::ModelData& model, const State& state, model::
   for (PressureContact& contact : sap.pressure.contacts) {
     if (contact.constraint < 0) continue;
     const collision::ContactPolygon& polygon = contact.polygon;
+    ws.report.maxDepth = std::max(ws.report.maxDepth, -contact.gap);
     const Real* const impulse = sap.problem.impulseOf(contact.constraint);
     const Real* const after = sap.problem.velocityOf(contact.constraint);
     const auto workOf = [&](int row) {

@@ -34,7 +34,7 @@ void reducePatches(const model::ModelData& model, PressureWorkspace& pressure) {
   std::vector<PressureContact>& found = pressure.found;
   std::swap(found, pressure.contacts);
   pressure.contacts.clear();
-  pressure.shown.clear();
+  pressure.shown.resize(found.size());
   for (std::size_t begin = 0; begin < found.size();) {
     std::size_t end = begin;
     while (end < found.size() && found[end].object1 == found[begin].object1 &&
@@ -42,11 +42,13 @@ void reducePatches(const model::ModelData& model, PressureWorkspace& pressure) {
       ++end;
     const bool isRigid = found[begin].object2 < model.shapes.size();
     for (std::size_t i = begin; i < end; ++i) {
-      pressure.shown.push_back({.polygon = found[i].polygon,
-                                .object1 = found[i].object1,
-                                .object2 = found[i].object2,
-                                .firstContact = static_cast<int>(pressure.contacts.size()),
-                                .numContacts = 1});
+      PatchPolygon& shown = pressure.shown[i];
+      shown.polygon = found[i].polygon;
+      shown.object1 = found[i].object1;
+      shown.object2 = found[i].object2;
+      shown.firstContact = static_cast<int>(pressure.contacts.size());
+      shown.numContacts = 1;
+      shown.share = 1;
       if (!isRigid) pressure.contacts.push_back(found[i]);
     }
     if (isRigid) {

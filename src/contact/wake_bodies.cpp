@@ -72,7 +72,7 @@ void wakeBodies(const model::ModelData& model, State& state, model::Workspace& w
 
 Real putToSleep(const model::ModelData& model, State& state, model::Workspace& ws) {
   const SleepOptions& sleep = model.options.sleep;
-  if (!sleep.enabled) return 0;
+  if (!sleep.enabled || model.hasPressure) return 0;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     if (model.bodies[i].type != BodyType::Dynamic || state.isAsleep[i] != 0) continue;
     if (model.bodies[i].neverSleeps) continue;

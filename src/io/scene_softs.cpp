@@ -99,6 +99,8 @@ std::shared_ptr<const TetMesh> SceneSofts::meshOfShape(TableReader& table, const
   if (shape.table() == nullptr) return nullptr;
   const std::shared_ptr<const Shape> solid = bodies_.readGeometry(geometry);
   const std::optional<Real> resolution = table.number("resolution", kResolution);
+  if (table.has("scale"))
+    table.error(table.placeOf("scale"), "found a scale, expected none: it is for a volume");
   if (solid == nullptr) return nullptr;
   TetMeshReport report;
   auto mesh = std::make_shared<const TetMesh>(
@@ -171,6 +173,8 @@ void SceneSofts::readAttachment(TableReader& table, SoftBody* soft) {
     table.error(table.place(), "expected vertices, or box and center (half sizes, world)");
     return;
   }
+  if (list != nullptr && table.has("center"))
+    table.error(table.placeOf("center"), "found a center, expected none: it is for a box");
   const auto numVertices = static_cast<std::int64_t>(soft->mesh->vertices().size());
   std::vector<std::int32_t> chosen;
   if (list != nullptr) {

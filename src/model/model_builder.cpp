@@ -472,8 +472,9 @@ void requireMaterial(const Material& material) {
     reject(who + "relaxation time must be between 0 and 1e6 [s]");
   if (!(material.dissipation >= 0 && material.dissipation <= 1e6))
     reject(who + "dissipation must be between 0 and 1e6 [s/m]");
-  if (!(material.hydroelasticModulus > 0))
-    reject(who + "hydroelastic modulus must be positive [Pa]");
+  if (!(material.hydroelasticModulus > 0) ||
+      (material.hydroelasticModulus > 1e15 && material.hydroelasticModulus < kUnlimited))
+    reject(who + "hydroelastic modulus must be positive and at most 1e15, or unlimited [Pa]");
   if (!(material.hydroelasticThickness > 0 && material.hydroelasticThickness <= 1e6))
     reject(who + "thickness of the hydroelastic layer must be positive and at most 1e6 [m]");
   if (!(material.hydroelasticResolution >= 0 && material.hydroelasticResolution <= 1e6))

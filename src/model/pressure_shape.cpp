@@ -12,7 +12,7 @@ namespace {
 
 void takeField(const Shape& shape, const Material& material, PressureShape* out);
 void takeSurface(const Shape& shape, const Material& material, PressureShape* out);
-Real radiusOf(const std::vector<Vec3>& vertices);
+Real radiusOf(const PressureShape& shape);
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::shared_ptr<const PressureShape> makePressureShape(const Shape& shape,
   } else {
     takeSurface(shape, material, out.get());
   }
-  if (!out->vertices.empty()) out->radius = radiusOf(out->vertices);
+  if (!out->vertices.empty()) out->radius = radiusOf(*out);
   return out;
 }
 
@@ -108,11 +108,11 @@ void takeSurface(const Shape& shape, const Material& material, PressureShape* ou
   collision::buildSurfaceTree(out->vertices, out->surface, &out->surfaceTree);
 }
 
-Real radiusOf(const std::vector<Vec3>& vertices) {
-  Aabb bounds{vertices[0], vertices[0]};
-  for (const Vec3& v : vertices) bounds.merge(v);
+Real radiusOf(const PressureShape& shape) {
+  const bool isField = shape.kind == PressureShape::Kind::Field;
+  const Vec3 center = (isField ? shape.tetTree : shape.surfaceTree).bounds().center();
   Real squared = 0;
-  for (const Vec3& v : vertices) squared = std::max(squared, squaredNorm(v - bounds.center()));
+  for (const Vec3& v : shape.vertices) squared = std::max(squared, squaredNorm(v - center));
   return std::sqrt(squared);
 }
 

@@ -35,7 +35,7 @@ struct PressureShape {
   // Field and Surface
   std::vector<Triangle> surface{};
   geometry::LinearBvh surfaceTree{};
-  Real radius = kUnlimited;  ///< of the vertices about the centre of their bounds [m]
+  Real radius = kUnlimited;  ///< of the vertices about the centre of the elements' bounds [m]
 
   Real cellSize = kUnlimited;  ///< of a field: root of the mean volume of its tetrahedra [m]
 

@@ -6,6 +6,8 @@
 #include "math/transform.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace tangere {
 
@@ -86,16 +88,18 @@ void preparePressure(ModelData& data) {
       data.options.solver == SolverType::Sap &&
       (!data.softs.empty() || std::any_of(data.shapes.begin(), data.shapes.end(), isHydroelastic));
   if (!data.hasPressure) return;
+  std::map<std::pair<const Shape*, int>, std::shared_ptr<const PressureShape>> made;
   for (ModelShape& shape : data.shapes) {
     if (shape.pressure != nullptr) continue;
+    std::shared_ptr<const PressureShape>& known = made[{shape.shape.get(), shape.material}];
     try {
-      shape.pressure = makePressureShape(*shape.shape, data.materials[shape.material]);
+      if (known == nullptr) known = makePressureShape(*shape.shape, data.materials[shape.material]);
+      shape.pressure = known;
     } catch (const InvalidInput& error) {
       throw InvalidInput("body '" + data.bodies[shape.body].name +
                          "': a shape cannot press: " + error.what());
     }
   }
-  for (ModelBody& body : data.bodies) body.neverSleeps = true;
 }
 
 bool isPressurePair(const ModelData& data, const ObjectPair& shapes) {
@@ -161,6 +165,9 @@ ModelAttachment attach(const SoftBody& soft, const SoftAttachment& attachment, c
     reject(soft, "attachment: no body is called '" + attachment.body + "'" +
                      nearNames(attachment.body, known));
   }
+  if (data.bodies[out.body].isJointed && !data.initialPositions.empty())
+    reject(soft, "attachment: body '" + attachment.body +
+                     "' hangs on joints, which must then start at their references");
   out.point = inverse(data.bodies[out.body].startPose) * out.point;
   return out;
 }

@@ -38,14 +38,7 @@ bool DividedStep::stepInParts(int numParts, const model::Control& control, State
   StepReport report;
   control_ = control;
   for (int part = 1; part <= numParts && !isLost(ws); ++part) {
-    // Driven vertices go to their targets on straight lines.
-    for (std::size_t k = 0; k < control.drivenVertices.size(); ++k) {
-      const model::DrivenVertex& driven = control.drivenVertices[k];
-      const Vec3& from = start_.softPosition[model_.softs[driven.soft].firstVertex + driven.vertex];
-      control_.drivenVertices[k].target =
-          part == numParts ? driven.target
-                           : from + (driven.target - from) * (Real(part) / Real(numParts));
-    }
+    placeTargets(model_, control, start_, Real(part) / Real(numParts), &control_);
     model_.options.dt = dt / numParts;
     stepEnvironmentSap(model_, control_, state, ws, sap, clock);
     model_.options.dt = dt;
@@ -59,6 +52,16 @@ bool DividedStep::stepInParts(int numParts, const model::Control& control, State
   ws.report = report;
   ws.report.status = report.status | StepStatus::StepDivided;
   return true;
+}
+
+void placeTargets(const model::ModelData& model, const model::Control& whole, const State& start,
+                  Real part, model::Control* out) {
+  for (std::size_t k = 0; k < whole.drivenVertices.size(); ++k) {
+    const model::DrivenVertex& driven = whole.drivenVertices[k];
+    const Vec3& from = start.softPosition[model.softs[driven.soft].firstVertex + driven.vertex];
+    out->drivenVertices[k].target =
+        part >= 1 ? driven.target : from + (driven.target - from) * part;
+  }
 }
 
 void forgetState(model::Workspace& ws, contact::SapWorkspace& sap) {

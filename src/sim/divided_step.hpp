@@ -26,6 +26,9 @@ class DividedStep {
   State start_;
 };
 
+/// The targets of driven vertices after `part` of a step that began at `start`: on straight lines.
+void placeTargets(const model::ModelData& model, const model::Control& whole, const State& start,
+                  Real part, model::Control* out);
 /// Forgets what a workspace knows of a State that was replaced.
 void forgetState(model::Workspace& ws, contact::SapWorkspace& sap);
 /// The report of a step from those of its parts, in order.

@@ -21,6 +21,12 @@ Real largestDifference(const std::vector<Real>& a, const std::vector<Real>& b) {
   return largest;
 }
 
+Real largestDifference(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
+  Real largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, norm(a[i] - b[i]));
+  return largest;
+}
+
 }  // namespace
 
 void ErrorControl::step(const model::Control& control, State& state, model::Workspace& ws,
@@ -31,9 +37,11 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
   const State before = state;
   EnergyLedger ledger;
   StepReport report;
+  control_ = control;
   const auto take = [&](Real length, State& from) {
+    placeTargets(model_, control, before, (from.time + length - before.time) / dt, &control_);
     model_.options.dt = length;
-    stepEnvironmentSap(model_, control, from, ws, sap, clock);
+    stepEnvironmentSap(model_, control_, from, ws, sap, clock);
     model_.options.dt = dt;
     return !has(ws.report.status, StepStatus::StateNotFinite);
   };
@@ -54,8 +62,10 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
       addLedger(ws.ledger, &halves);
       addReport(ws.report, &reports);
     }
-    const Real error =
-        isTaken ? largestDifference(whole_.q, state.q) : std::numeric_limits<Real>::infinity();
+    const Real error = isTaken
+                           ? std::max(largestDifference(whole_.q, state.q),
+                                      largestDifference(whole_.softPosition, state.softPosition))
+                           : std::numeric_limits<Real>::infinity();
     const Real accuracy = model_.options.accuracy;
     const bool isShort = part <= kShortest * dt;
     if (error <= accuracy || (isShort && isTaken)) {

@@ -20,6 +20,7 @@ class ErrorControl {
 
  private:
   model::ModelData model_;  ///< a copy whose dt changes
+  model::Control control_;
   State start_, whole_;
 };
 

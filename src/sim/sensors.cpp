@@ -319,6 +319,11 @@ Real touch(const SensorInput& in, int index) {
     if (isOfBody && isInside(site.site, inverseTimes(X_WS, contact.position)))
       sum += dot(contact.force, contact.normal);
   }
+  for (const PressurePolygon& polygon : in.pressureContacts) {
+    const bool isOfBody = polygon.side1.body == site.body || polygon.side2.body == site.body;
+    if (isOfBody && isInside(site.site, inverseTimes(X_WS, polygon.centroid)))
+      sum += dot(polygon.force, polygon.normal);
+  }
   return sum;
 }
 
@@ -327,6 +332,10 @@ Vec3 contactForce(const SensorInput& in, int body) {
   for (const ContactForce& contact : in.contacts) {
     if (contact.body1 == body) sum += contact.force;
     if (contact.body2 == body) sum -= contact.force;
+  }
+  for (const PressurePolygon& polygon : in.pressureContacts) {
+    if (polygon.side1.body == body) sum += polygon.force;
+    if (polygon.side2.body == body) sum -= polygon.force;
   }
   return sum;
 }

@@ -18,6 +18,7 @@ struct SensorInput {
   const model::Workspace& ws;
   const contact::SapWorkspace& sap;
   std::span<const ContactForce> contacts;
+  std::span<const PressurePolygon> pressureContacts;
   /// Whether the last step led to this state; without one, forces and accelerations are zero.
   bool hasStep = false;
 };

@@ -271,6 +271,9 @@ void Simulator::setState(const State& state) {
     requireFinite(*values, values->size(), "state is not finite");
   requireFinite(state.softPosition, state.softPosition.size(), "state is not finite");
   requireFinite(state.softVelocity, state.softVelocity.size(), "state is not finite");
+  for (const HeldFriction& held : state.heldFriction)
+    TANGERE_REQUIRE(math::isFinite(held.tangent) && math::isFinite(held.normal),
+                    "state is not finite", held.object1, held.object2);
   TANGERE_REQUIRE(math::isFinite(state.time), "time is not finite", state.time);
   const ContactPatchCacheOptions options = impl_->model.options().patchCache;
   impl_->state = state;
@@ -323,6 +326,7 @@ void Simulator::setPose(int index, const Transform& pose) {
   impl_->wakeNear(index);
   for (int s = body.firstShape; s < body.firstShape + body.numShapes; ++s)
     impl_->state.patches.invalidateObject(static_cast<ObjectId>(s));
+  impl_->state.heldFriction.clear();
   impl_->wake(index);
   impl_->forgetPoses();
   impl_->copyToCoordinates();
@@ -377,6 +381,7 @@ void Simulator::setPositions(std::span<const Real> q) {
   normalizeQuaternions(impl_->model.data(), &checked);
   impl_->state.q = std::move(checked);
   impl_->state.patches.reset();
+  impl_->state.heldFriction.clear();
   impl_->copyFromCoordinates();
 }
 
@@ -436,6 +441,7 @@ std::span<const Real> Simulator::sensors() const {
                                       .ws = impl.ws,
                                       .sap = *impl.sap,
                                       .contacts = contacts(),
+                                      .pressureContacts = pressureContacts(),
                                       .hasStep = impl.hasStep});
   impl.areSensorsRead = true;
   return impl.readings;

@@ -364,6 +364,68 @@ TEST(Hydroelastic, PairsOfShapesPressOrTouchAtPointsByTheirMaterials) {
   EXPECT_NEAR(force, weight, 1e-3 * weight);
 }
 
+TEST(Hydroelastic, SensorsFeelPressureAsTheyFeelPoints) {
+  for (const bool isSoft : {false, true}) {
+    ModelBuilder builder;
+    builder.setOptions(sapOptions(0.002));
+    builder.addMaterial(rubber());
+    builder.addBody(floorBody(isSoft ? "rubber" : ""));
+    Body box;
+    box.name = "box";
+    box.joints = {{.name = "slide", .type = JointType::Prismatic, .axis = {0, 0, 1}}};
+    box.shapes = {{.shape = std::make_shared<Box>(Vec3{0.05, 0.05, 0.05})}};
+    box.pose.translation = {0, 0, 0.05};
+    builder.addBody(box);
+    builder.addSite({.name = "sole", .body = "box", .halfSize = {0.2, 0.2, 0.2}, .isBox = true});
+    builder.addSensor({.name = "touch", .type = SensorType::Touch, .object = "sole"});
+    builder.addSensor({.name = "load", .type = SensorType::ContactForce, .object = "box"});
+    Simulator simulator(builder.build());
+    simulator.step(500);
+    const Real weight =
+        simulator.model().massProperties(simulator.model().findBody("box")).mass * kGravity;
+    EXPECT_EQ(simulator.pressureContacts().empty(), !isSoft);
+    EXPECT_NEAR(simulator.sensors()[0], weight, 1e-3 * weight);
+    EXPECT_NEAR(simulator.sensors()[simulator.model().startOfSensor(1) + 2], weight, 1e-3 * weight);
+  }
+}
+
+TEST(SoftBodies, ErrorControlSeesThemAndDrivesTheirVerticesEvenly) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions(0.01);
+  options.accuracy = 1e-5;
+  builder.setOptions(options);
+  builder.addMaterial(rubber());
+  builder.addBody(floorBody());
+  builder.addSoftBody(softOf("cube", Box({0.05, 0.05, 0.05}), 0.05, {0, 0, 0.06}));
+  Simulator simulator(builder.build());
+  const int vertex = vertexAt(simulator.model(), 0, {0.05, 0.05, 0.11});
+  Vec3 target = simulator.softPositions(0)[vertex];
+  bool isDivided = false;
+  for (int i = 0; i < 20; ++i) {
+    target += Vec3{0.001, 0, 0};
+    simulator.driveVertex(0, vertex, target);
+    simulator.step();
+    isDivided = isDivided || simulator.state().trialStep < 0.009;
+    EXPECT_LT(norm(simulator.softPositions(0)[vertex] - target), 1e-9);
+    EXPECT_NEAR(simulator.softVelocities(0)[vertex].x, 0.1, 1e-6);
+  }
+  EXPECT_TRUE(isDivided);  // the floor was hit
+}
+
+TEST(SoftBodies, OneSideIsEnoughWhereTheShapeSaysSo) {
+  ModelBuilder builder;
+  builder.setOptions(sapOptions(0.005));
+  builder.addMaterial(rubber());
+  Body floor = floorBody();
+  floor.shapes[0].mask = 0;
+  floor.shapes[0].isOneSideEnough = true;
+  builder.addBody(floor);
+  builder.addSoftBody(softOf("cube", Box({0.05, 0.05, 0.05}), 0.05, {0, 0, 0.05}));
+  Simulator simulator(builder.build());
+  simulator.step(100);
+  EXPECT_GT(meanOf(simulator.softPositions(0)).z, 0.04);
+}
+
 TEST(SoftBodies, WhatCannotBeIsRefusedWithAReason) {
   const auto messageOf = [](const std::function<void(ModelBuilder&)>& add) -> std::string {
     ModelBuilder builder;

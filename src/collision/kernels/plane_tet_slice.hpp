@@ -44,17 +44,21 @@ template <class S>
 TANGERE_HD inline void sliceTet(const Vec3T<S>* x, const S* value, const Vec3T<S>& origin,
                                 CutPolygon<S>* out) {
   // For each set of vertices above (bit i: vertex i), the edges crossed, four bits each, the first
-  // in the lowest; edges are numbered 01 12 20 03 13 23 and 15 ends the list.
-  constexpr unsigned short kCrossed[16] = {0xffff, 0xf230, 0xf410, 0x1234, 0xf521, 0x1530,
-                                           0x4520, 0xf453, 0xf543, 0x0254, 0x0351, 0xf251,
-                                           0x4321, 0xf140, 0xf320, 0xffff};
-  constexpr unsigned char kFirst[6] = {0, 1, 2, 0, 1, 2};
-  constexpr unsigned char kSecond[6] = {1, 2, 0, 3, 3, 3};
+  // in the lowest; edges are numbered 01 12 20 03 13 23 and 15 ends the list. Four sets to a
+  // constant, the first in its lowest 16 bits: an array would be copied by every call.
+  constexpr unsigned long long kCrossed0 = 0x1234f410f230ffffull, kCrossed1 = 0xf45345201530f521ull;
+  constexpr unsigned long long kCrossed2 = 0xf25103510254f543ull, kCrossed3 = 0xfffff320f1404321ull;
+  constexpr unsigned kFirst = 0x210210u, kSecond = 0x333021u;  // vertices of the edges, likewise
   unsigned above = 0;
   for (unsigned i = 0; i < 4; ++i) above |= value[i] > S(0) ? 1u << i : 0u;
   out->count = 0;
-  for (unsigned edges = kCrossed[above]; out->count < 4 && (edges & 15u) != 15u; edges >>= 4) {
-    const int i = kFirst[edges & 15u], j = kSecond[edges & 15u];
+  const unsigned long long crossed =
+      above < 8 ? (above < 4 ? kCrossed0 : kCrossed1) : (above < 12 ? kCrossed2 : kCrossed3);
+  unsigned edges = static_cast<unsigned>(crossed >> 16 * (above & 3u)) & 0xffffu;
+  for (; out->count < 4 && (edges & 15u) != 15u; edges >>= 4) {
+    const unsigned shift = 4 * (edges & 15u);
+    const int i = static_cast<int>(kFirst >> shift & 15u);
+    const int j = static_cast<int>(kSecond >> shift & 15u);
     const bool isFirstAbove = value[i] > S(0);
     const int low = isFirstAbove ? j : i, high = isFirstAbove ? i : j;
     out->add(crossingPoint(x[low] - origin, value[low], x[high] - origin, value[high]));

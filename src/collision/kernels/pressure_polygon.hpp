@@ -127,16 +127,18 @@ template <class S>
 TANGERE_HD inline void findSides(const CutPolygon<S>& polygon, const Vec3T<S>& gradient, S offset,
                                  SideValues<S>* out) {
   using std::fabs;
-  out->isSomeAbove = out->isSomeBelow = false;
+  unsigned above = 0, below = 0;  // without branches: the signs are hard to foretell
   for (int i = 0; i < polygon.count; ++i) {
     const Vec3T<S> term{gradient.x * polygon.vertex[i].x, gradient.y * polygon.vertex[i].y,
                         gradient.z * polygon.vertex[i].z};
-    const S value =
-        snappedToZero(offset + (term.x + term.y + term.z), fabs(offset) + absoluteSum(term));
-    out->value[i] = value;
-    out->isSomeAbove = out->isSomeAbove || value >= S(0);
-    out->isSomeBelow = out->isSomeBelow || value < S(0);
+    const S value = offset + (term.x + term.y + term.z);
+    const S rounding = roundingOf(fabs(offset) + absoluteSum(term));
+    out->value[i] = fabs(value) <= rounding ? S(0) : value;
+    above |= static_cast<unsigned>(value >= -rounding);
+    below |= static_cast<unsigned>(value < -rounding);
   }
+  out->isSomeAbove = above != 0;
+  out->isSomeBelow = below != 0;
 }
 
 /// Keeps the part of `in` above. A vertex in the plane stays as it is and makes no second point,
@@ -161,16 +163,20 @@ struct PolygonClipper {
   CutPolygon<S>* current;
   CutPolygon<S>* spare;
 
-  /// Keeps the part where offset + gradient . x >= 0.
-  TANGERE_HD void clip(const Vec3T<S>& gradient, S offset) {
-    SideValues<S> sides;
-    findSides(*current, gradient, offset, &sides);
+  /// Keeps the part where the values are not negative.
+  TANGERE_HD void clip(const SideValues<S>& sides) {
     if (!sides.isSomeAbove) current->count = 0;
     if (!sides.isSomeBelow || !sides.isSomeAbove) return;
     keepAbove(*current, sides.value, spare);
     CutPolygon<S>* const swap = current;
     current = spare;
     spare = swap;
+  }
+  /// Keeps the part where offset + gradient . x >= 0.
+  TANGERE_HD void clip(const Vec3T<S>& gradient, S offset) {
+    SideValues<S> sides;
+    findSides(*current, gradient, offset, &sides);
+    clip(sides);
   }
 };
 
@@ -181,11 +187,28 @@ template <class S>
 TANGERE_HD inline CutPolygon<S>* clipByTet(const BarycentricMap<S>& map, const Vec3T<S>& origin,
                                            unsigned skippedFaces, CutPolygon<S>* polygon,
                                            CutPolygon<S>* spare) {
-  PolygonClipper<S> clipper{polygon, spare};
+  // Most polygons lie outside of one face and inside of others: all are asked before any cuts.
   const Vec3T<S> shift = origin - map.origin;
+  SideValues<S> sides[4];
+  S offset[4];
+  unsigned cutting = 0;
   for (int k = 0; k < 4; ++k) {
-    if ((skippedFaces >> k & 1u) != 0 || clipper.current->count < 3) continue;
-    clipper.clip(map.gradient[k], dot(map.gradient[k], shift) + (k == 0 ? S(1) : S(0)));
+    if ((skippedFaces >> k & 1u) != 0) continue;
+    offset[k] = dot(map.gradient[k], shift) + (k == 0 ? S(1) : S(0));
+    findSides(*polygon, map.gradient[k], offset[k], &sides[k]);
+    if (!sides[k].isSomeAbove) polygon->count = 0;
+    if (!sides[k].isSomeAbove) return polygon;
+    cutting |= sides[k].isSomeBelow ? 1u << k : 0u;
+  }
+  PolygonClipper<S> clipper{polygon, spare};
+  for (int k = 0; k < 4; ++k) {
+    if ((cutting >> k & 1u) == 0 || clipper.current->count < 3) continue;
+    const bool isFirst = (cutting & ((1u << k) - 1u)) == 0;
+    if (isFirst) {
+      clipper.clip(sides[k]);
+    } else {
+      clipper.clip(map.gradient[k], offset[k]);
+    }
   }
   return clipper.current;
 }

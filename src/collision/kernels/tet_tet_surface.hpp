@@ -96,12 +96,12 @@ TANGERE_HD inline CutPolygon<S>* sliceWithin(const MeasuredTet<S>& small, const 
   return cut->count >= 3 ? cut : nullptr;
 }
 
-/// Contact of two tetrahedra, given in one frame. False when there is none.
+/// Contact of two tetrahedra, given in one frame. False when there is none. `memory`: two polygons.
 template <class S>
 TANGERE_HD inline bool tetTetSurface(const MeasuredTet<S>& tet1, const MeasuredTet<S>& tet2,
-                                     const TetPairCut<S>& cut, PressurePolygon<S>* out) {
+                                     const TetPairCut<S>& cut, CutPolygon<S>* memory,
+                                     PressurePolygon<S>* out) {
   const bool isFirstSmaller = tet1.size <= tet2.size;
-  CutPolygon<S> memory[2];
   CutPolygon<S>* const polygon =
       isFirstSmaller ? sliceWithin(tet1, cut.excess1, tet2, cut.excess2, memory, memory + 1)
                      : sliceWithin(tet2, cut.excess2, tet1, cut.excess1, memory, memory + 1);
@@ -134,7 +134,8 @@ TANGERE_HD inline bool tetTetSurface(const PressureTet<S>& tet1, const PressureT
   MeasuredTet<S> measured1, measured2;
   measured1.measure(tet1);
   measured2.measure(tet2);
-  return tetTetSurface(measured1, measured2, cut, out);
+  CutPolygon<S> memory[2];
+  return tetTetSurface(measured1, measured2, cut, memory, out);
 }
 
 }  // namespace tangere::kernel

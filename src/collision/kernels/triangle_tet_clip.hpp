@@ -77,7 +77,8 @@ TANGERE_HD inline void heightsOver(const FlatTriangle<S>& triangle, const Vec3T<
 /// none.
 template <class S>
 TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const S* height,
-                                       const FlatTriangle<S>& triangle, PressurePolygon<S>* out) {
+                                       const FlatTriangle<S>& triangle, CutPolygon<S>* memory,
+                                       PressurePolygon<S>* out) {
   const S growth = dot(tet.gradient, triangle.normal);
   if (!isPressedAlong(tet.gradient, growth)) return false;
 
@@ -86,7 +87,6 @@ TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const S* heigh
   const S tetSize = elementSize(tet.x, 4), triangleSize = elementSize(triangle.x, 3);
   const bool isTetSmaller = tetSize <= triangleSize;
   const Vec3T<S> origin = isTetSmaller ? tet.x[0] : triangle.x[0];
-  CutPolygon<S> memory[2];
   CutPolygon<S>* polygon = memory;
   if (isTetSmaller) {
     sliceTet(tet.x, height, origin, polygon);
@@ -113,7 +113,8 @@ TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const FlatTria
                                        PressurePolygon<S>* out) {
   S height[4];
   heightsOver(triangle, tet.x, height);
-  return isCut(height) && triangleTetClip(tet, height, triangle, out);
+  CutPolygon<S> memory[2];
+  return isCut(height) && triangleTetClip(tet, height, triangle, memory, out);
 }
 
 /// Contact of a triangle of a rigid surface (object 1) with a half space (object 2) whose pressure
