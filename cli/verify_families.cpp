@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify_families.hpp"
 
+#include "verify_contact.hpp"
 #include "verify_pressure.hpp"
 #include "verify_robots.hpp"
 #include "verify_soft.hpp"
@@ -587,6 +588,8 @@ const std::map<std::string, Family>& families() {
       {"heavy_top", {heavyTop, {Sap}}},
       {"fourbar_singular", {fourbarSingular, {Sap}}},
       {"tensioned_row", {tensionedRow, {Sap}}},
+      {"spinning_disc", {spinningDisc, {Sap}}},
+      {"hunt_crossley", {huntCrossley, {Sap}, true}},
       {"hydro_sphere", {hydroSphere, {Sap}, false, {FinePressure, CoarsePressure}}},
       {"hydro_box", {hydroBox, {Sap}, false, {Stepping, FinePressure}}},
       {"fem_cantilever", {femCantilever, {Sap}, false, {Elastic}}},

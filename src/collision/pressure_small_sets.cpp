@@ -10,6 +10,7 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+#include <numeric>
 
 namespace tangere::collision {
 
@@ -20,6 +21,8 @@ using kernel::FlatTriangle;
 using kernel::PressureTet;
 
 constexpr std::size_t kMaxElements = 512;
+/// Of so few vertices none is worth leaving out.
+constexpr std::size_t kFewVertices = 24;
 constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 
 /// Room for rounding in a bound on pressures, relative to the largest.
@@ -37,6 +40,9 @@ struct Bounds {
 
 /// The vertices of one body, and those of the elements that are left.
 struct SmallSet {
+  std::vector<std::int32_t> tets;      ///< that may reach the other body, ascending
+  std::vector<std::int32_t> vertices;  ///< of these; all where there are few
+  std::vector<std::uint8_t> isNear;    ///< of each vertex: it is on the other body's side
   std::vector<Measures> measures;
   std::vector<std::uint16_t> beyond;  ///< of each vertex: the bounds that it lies beyond
   std::vector<std::int32_t> place;    ///< of each vertex in the arrays below; -1: in none
@@ -45,10 +51,15 @@ struct SmallSet {
   std::vector<std::array<std::int32_t, 4>> corner;  ///< places, of each tet that is left
 };
 
+/// Values of the vertices that are left, of some row after row.
+struct VertexValues {
+  std::vector<Real> value;
+  std::vector<std::uint8_t> isUp;  ///< that value is positive
+};
+
 struct SmallPair {
   SmallSet a, b;
-  std::vector<Real> value;         ///< of each vertex that is left
-  std::vector<std::uint8_t> isUp;  ///< likewise: that value is positive
+  VertexValues values, values1;
 };
 
 SmallPair& smallMemory() {
@@ -60,12 +71,11 @@ SmallPair& smallMemory() {
 template <class InFrames>
 Bounds measure(const PressureMesh& mesh, const InFrames& inFrames, const Vec3& line,
                bool hasPressure, SmallSet* set) {
-  const std::size_t n = mesh.vertices.size();
   Bounds bounds;
   bounds.lower.fill(kInfinity);
   bounds.upper.fill(-kInfinity);
-  set->measures.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
+  set->measures.resize(mesh.vertices.size());
+  for (const std::int32_t i : set->vertices) {
     Vec3 inA, inB;
     inFrames(mesh.vertices[i], &inA, &inB);
     const Measures m{inA.x, inA.y, inA.z,          inB.x,
@@ -77,6 +87,63 @@ Bounds measure(const PressureMesh& mesh, const InFrames& inFrames, const Vec3& l
     set->measures[i] = m;
   }
   return bounds;
+}
+
+void takeAll(const PressureMesh& mesh, SmallSet* set) {
+  set->tets.resize(mesh.tets.size());
+  set->vertices.resize(mesh.vertices.size());
+  std::iota(set->tets.begin(), set->tets.end(), 0);
+  std::iota(set->vertices.begin(), set->vertices.end(), 0);
+}
+
+/// A half space that a body lies in: direction . x >= offset, not a unit vector.
+struct FarSide {
+  Vec3 direction{};
+  Real offset = -kInfinity;
+};
+
+/// The one farthest from `center` that holds the other body, given by its box or by its sphere; all
+/// in the frame of that body. None that is farther away than `margin`: all of space.
+FarSide farSideOf(const Aabb& bounds, Real radius, const Vec3& center, Real margin) {
+  Vec3 toBox;
+  for (int k = 0; k < 3; ++k) {
+    const Real below = bounds.lower[k] - center[k], above = bounds.upper[k] - center[k];
+    toBox[k] = below > 0 ? below : above < 0 ? above : 0;
+  }
+  const Vec3 toCenter = bounds.center() - center;
+  const Real length = norm(toCenter), boxDistance = norm(toBox), sphereDistance = length - radius;
+  if (!(boxDistance > margin || sphereDistance > margin)) return {};
+  if (boxDistance >= sphereDistance)
+    return {toBox, dot(toBox, center) + boxDistance * (boxDistance - margin)};
+  return {toCenter, dot(toCenter, center) + length * (sphereDistance - margin)};
+}
+
+/// Takes the tets with a corner on the other body's side of a plane between the two.
+void takeNear(const PressureMesh& mesh, const Aabb& bounds, const Aabb& otherBounds,
+              Real otherRadius, const Transform& X_OM, Real margin, SmallSet* set) {
+  if (mesh.vertices.size() <= kFewVertices) return takeAll(mesh, set);
+  const FarSide side = farSideOf(otherBounds, otherRadius, X_OM * bounds.center(), margin);
+  if (!(side.offset > -kInfinity)) return takeAll(mesh, set);
+  const Vec3 direction = transposeTimes(X_OM.rotation, side.direction);
+  const Real limit = side.offset - dot(side.direction, X_OM.translation);
+  const std::size_t n = mesh.vertices.size();
+  set->isNear.resize(n);
+  for (std::size_t i = 0; i < n; ++i) set->isNear[i] = dot(direction, mesh.vertices[i]) >= limit;
+  set->tets.clear();
+  set->vertices.clear();
+  set->place.assign(n, -1);
+  for (std::size_t i = 0; i < mesh.tets.size(); ++i) {
+    const Tet& tet = mesh.tets[i];
+    const int numNear =
+        set->isNear[tet[0]] + set->isNear[tet[1]] + set->isNear[tet[2]] + set->isNear[tet[3]];
+    if (numNear == 0) continue;
+    set->tets.push_back(static_cast<std::int32_t>(i));
+    for (const std::int32_t v : tet) {
+      if (set->place[v] >= 0) continue;
+      set->place[v] = 0;
+      set->vertices.push_back(v);
+    }
+  }
 }
 
 /// Where both bodies are; false when that is nowhere.
@@ -111,9 +178,8 @@ unsigned boundsPassed(const Bounds& bounds, const Measures& m) {
 }
 
 void markBeyond(const Bounds& bounds, SmallSet* set) {
-  const std::size_t n = set->measures.size();
-  set->beyond.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
+  set->beyond.resize(set->measures.size());
+  for (const std::int32_t i : set->vertices) {
     set->beyond[i] = static_cast<std::uint16_t>(boundsPassed(bounds, set->measures[i]));
   }
 }
@@ -131,11 +197,16 @@ bool overlapSets(const PressureMesh& a, const Aabb& boundsA, const PressureMesh&
     *inA = X_AB * x;
     *inB = x;
   };
-  const Bounds ofA = measure(a, placeA, line, byPressure, &pair->a);
-  const Bounds ofB = measure(b, placeB, line, byPressure, &pair->b);
   const Real margin =
       kTouchMargin * (norm(boundsA.lower) + norm(boundsA.upper) + norm(boundsB.lower) +
                       norm(boundsB.upper) + norm(X_AB.translation));
+  takeNear(a, boundsA, boundsB, b.radius, X_BA, margin, &pair->a);
+  if (byPressure)
+    takeNear(b, boundsB, boundsA, a.radius, X_AB, margin, &pair->b);
+  else
+    takeAll(b, &pair->b);  // its triangles count
+  const Bounds ofA = measure(a, placeA, line, byPressure, &pair->a);
+  const Bounds ofB = measure(b, placeB, line, byPressure, &pair->b);
   Measures margins;
   margins.fill(margin);
   margins[kAlongLine] = margin * kernel::absoluteSum(line);
@@ -168,12 +239,12 @@ void gatherTets(const PressureMesh& mesh, const Mat3& R, SmallSet* set, TetCandi
   set->x.clear();
   set->pressure.clear();
   set->corner.clear();
-  for (std::size_t i = 0; i < mesh.tets.size(); ++i) {
+  for (const std::int32_t i : set->tets) {
     const Tet& tet = mesh.tets[i];
     const unsigned beyond =
         set->beyond[tet[0]] & set->beyond[tet[1]] & set->beyond[tet[2]] & set->beyond[tet[3]];
     if (beyond != 0 || mesh.gradient[i] == Vec3{}) continue;
-    out->index.push_back(static_cast<std::int32_t>(i));
+    out->index.push_back(i);
     PressureTet<Real>& element = out->element.emplace_back();
     std::array<std::int32_t, 4>& corner = set->corner.emplace_back();
     for (int k = 0; k < 4; ++k) {
@@ -202,21 +273,36 @@ void gatherTriangles(const PressureMesh& mesh, const Transform& X, const SmallSe
   }
 }
 
-/// Fills pair->value of the places of `set` with valueOf(place), and isUp.
+/// Fills row `row` with valueOf(place).
 template <class ValueOf>
-void evaluate(std::size_t size, const ValueOf& valueOf, SmallPair* pair) {
-  pair->value.resize(size);
-  pair->isUp.resize(size);
+void evaluate(std::size_t row, std::size_t size, const ValueOf& valueOf, VertexValues* out) {
+  out->value.resize(std::max(out->value.size(), (row + 1) * size));
+  out->isUp.resize(out->value.size());
+  Real* const values = out->value.data() + row * size;
+  std::uint8_t* const isUp = out->isUp.data() + row * size;
   for (std::size_t i = 0; i < size; ++i) {
     const Real value = valueOf(i);
-    pair->value[i] = value;
-    pair->isUp[i] = value > 0;
+    values[i] = value;
+    isUp[i] = value > 0;
   }
 }
 
-bool isCut(const std::array<std::int32_t, 4>& corner, const std::vector<std::uint8_t>& isUp) {
+/// Row `row` of the excess of the pressures of the vertices over the field of the tet.
+void evaluateExcess(const PressureTet<Real>& tet, std::size_t row, const SmallSet& set,
+                    VertexValues* out) {
+  const ComparedField<Real> field(tet);
+  evaluate(
+      row, set.x.size(),
+      [&](std::size_t v) { return kernel::excessOver(field, set.x[v], set.pressure[v]); }, out);
+}
+
+bool isCut(const std::array<std::int32_t, 4>& corner, const std::uint8_t* isUp) {
   const int sum = isUp[corner[0]] + isUp[corner[1]] + isUp[corner[2]] + isUp[corner[3]];
   return sum != 0 && sum != 4;
+}
+
+void takeCorners(const std::array<std::int32_t, 4>& corner, const Real* value, Real* out) {
+  for (int k = 0; k < 4; ++k) out[k] = value[corner[k]];
 }
 
 }  // namespace
@@ -237,10 +323,14 @@ bool areApart(const PressureMesh& a, const Aabb& boundsA, const PressureMesh& b,
     }
     return squaredNorm(d);
   };
-  const auto isBeyond = [](Real squared, Real radius) {
-    return squared > radius * radius * (1 + kPressureSlack);
-  };
   const Vec3 centerA = boundsA.center(), centerB = X_AB * boundsB.center();
+  const Real margin =
+      kTouchMargin * (kernel::absoluteSum(boundsA.lower) + kernel::absoluteSum(boundsA.upper) +
+                      kernel::absoluteSum(boundsB.lower) + kernel::absoluteSum(boundsB.upper) +
+                      kernel::absoluteSum(X_AB.translation));
+  const auto isBeyond = [&](Real squared, Real radius) {
+    return squared > (radius + margin) * (radius + margin);
+  };
   return isBeyond(squaredNorm(centerA - centerB), a.radius + b.radius) ||
          isBeyond(squaredDistance(centerB, boundsA), b.radius) ||
          isBeyond(squaredDistance(inverse(X_AB) * centerA, boundsB), a.radius);
@@ -255,22 +345,21 @@ void findSmallTetTetCuts(const PressureMesh& a, const PressureMesh& b, const Tra
   if (!overlapSets(a, boundsA, b, boundsB, X_AB, true, &pair)) return;
   gatherTets(a, Mat3::identity(), &pair.a, &out->tets1);
   gatherTets(b, X_AB.rotation, &pair.b, &out->tets2);
-  const SmallSet& second = pair.b;
+  const std::size_t n1 = pair.a.x.size();
+  for (std::size_t j = 0; j < out->tets2.size(); ++j) {
+    evaluateExcess(out->tets2.element[j], j, pair.a, &pair.values1);
+  }
   for (std::size_t i = 0; i < out->tets1.size(); ++i) {
-    const PressureTet<Real>& tet1 = out->tets1.element[i];
-    const ComparedField<Real> field1(tet1);
-    evaluate(
-        second.x.size(),
-        [&](std::size_t v) { return kernel::excessOver(field1, second.x[v], second.pressure[v]); },
-        &pair);
+    const std::array<std::int32_t, 4>& corner1 = pair.a.corner[i];
+    evaluateExcess(out->tets1.element[i], 0, pair.b, &pair.values);
     for (std::size_t j = 0; j < out->tets2.size(); ++j) {
-      const std::array<std::int32_t, 4>& corner = second.corner[j];
-      if (!isCut(corner, pair.isUp)) continue;
-      TetCut cut{.pair = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)}, .cut = {}};
-      kernel::excessPressure(tet1, out->tets2.element[j], cut.cut.excess1);
-      if (!kernel::isCut(cut.cut.excess1)) continue;
-      for (int k = 0; k < 4; ++k) cut.cut.excess2[k] = pair.value[corner[k]];
-      out->tetCuts.push_back(cut);
+      const std::array<std::int32_t, 4>& corner2 = pair.b.corner[j];
+      if (!isCut(corner2, pair.values.isUp.data())) continue;
+      if (!isCut(corner1, pair.values1.isUp.data() + j * n1)) continue;
+      TetCut& cut = out->tetCuts.emplace_back();
+      cut.pair = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)};
+      takeCorners(corner1, pair.values1.value.data() + j * n1, cut.cut.excess1);
+      takeCorners(corner2, pair.values.value.data(), cut.cut.excess2);
     }
   }
 }
@@ -290,14 +379,15 @@ void findSmallTetSurfaceCuts(const PressureMesh& a, const PressureMesh& b, const
     const FlatTriangle<Real>& triangle = out->triangles2.element[j];
     const Real edge = kernel::absoluteSum(triangle.x[1] - triangle.x[0]);
     evaluate(
-        first.x.size(),
-        [&](std::size_t v) { return kernel::heightOver(triangle, edge, first.x[v]); }, &pair);
+        0, first.x.size(),
+        [&](std::size_t v) { return kernel::heightOver(triangle, edge, first.x[v]); },
+        &pair.values);
     for (std::size_t i = 0; i < out->tets1.size(); ++i) {
       const std::array<std::int32_t, 4>& corner = first.corner[i];
-      if (!isCut(corner, pair.isUp)) continue;
+      if (!isCut(corner, pair.values.isUp.data())) continue;
       TriangleCut cut{.pair = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)},
                       .height = {}};
-      for (int k = 0; k < 4; ++k) cut.height[k] = pair.value[corner[k]];
+      takeCorners(corner, pair.values.value.data(), cut.height);
       out->triangleCuts.push_back(cut);
     }
   }

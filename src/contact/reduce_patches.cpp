@@ -4,6 +4,7 @@
 #include "math/contact_frame.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -80,19 +81,24 @@ int markPatches(std::span<const PressureContact> polygons, std::vector<int>* pat
   return count;
 }
 
+/// The corners of a polygon about its centroid, in the plane of u and v.
+using Corners = std::array<Plane2, 8>;
+Corners cornersOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
+  Corners corners;
+  for (int i = 0; i < polygon.numVertices; ++i) {
+    const Vec3 d = polygon.vertex[i] - polygon.centroid;
+    corners[i] = {dot(d, u), dot(d, v)};
+  }
+  return corners;
+}
+
 /// Second moments of the area about the centroid, per area.
-Tensor2 momentsOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
+Tensor2 momentsOf(const Corners& corners, int numCorners) {
   Tensor2 sum;
   Real area = 0;
-  const auto at = [&](int i) {
-    const Vec3 d = polygon.vertex[i] - polygon.centroid;
-    return Plane2{dot(d, u), dot(d, v)};
-  };
-  Plane2 b = at(0);
-  for (int i = 0; i < polygon.numVertices; ++i) {
+  for (int i = 0; i < numCorners; ++i) {
     // The triangle of the centroid and two vertices.
-    const Plane2 a = b;
-    b = at(i + 1 < polygon.numVertices ? i + 1 : 0);
+    const Plane2 &a = corners[i], &b = corners[i + 1 < numCorners ? i + 1 : 0];
     const Real twice = a.u * b.v - b.u * a.v;
     area += twice / 2;
     sum.uu += twice * (a.u * a.u + a.u * b.u + b.u * b.u) / 12;
@@ -111,12 +117,11 @@ Plane2 solve(const Tensor2& t, const Plane2& b) {
 }
 
 /// How the gap grows along a polygon: the least squares of the pressures of its corners.
-Plane2 slopeOf(const ContactPolygon& polygon, const Vec3& u, const Vec3& v) {
+Plane2 slopeOf(const ContactPolygon& polygon, const Corners& corners) {
   Tensor2 t;
   Plane2 b;
   for (int i = 0; i < polygon.numVertices; ++i) {
-    const Vec3 d = polygon.vertex[i] - polygon.centroid;
-    const Real du = dot(d, u), dv = dot(d, v);
+    const Real du = corners[i].u, dv = corners[i].v;
     const Real gap = -(polygon.vertexPressure[i] - polygon.pressure) / polygon.gradient;
     t.uu += du * du;
     t.uv += du * dv;
@@ -180,8 +185,9 @@ Patch sumOf(std::span<const PressureContact> polygons, std::span<const int> patc
     const Real weight = share.stiffness * inverse;
     const Vec3 d = contact.polygon.centroid - patch.center;
     const Real du = dot(d, u), dv = dot(d, v);
-    const Tensor2 own = momentsOf(contact.polygon, u, v);
-    const Plane2 slope = slopeOf(contact.polygon, u, v);
+    const Corners corners = cornersOf(contact.polygon, u, v);
+    const Tensor2 own = momentsOf(corners, contact.polygon.numVertices);
+    const Plane2 slope = slopeOf(contact.polygon, corners);
     patch.moments.uu += weight * (own.uu + du * du);
     patch.moments.uv += weight * (own.uv + du * dv);
     patch.moments.vv += weight * (own.vv + dv * dv);

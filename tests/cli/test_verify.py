@@ -270,7 +270,7 @@ class Verify(unittest.TestCase):
     def test_the_golden_cases_pass(self):
         document = self.verify(CASES)
         self.assert_passed(document)
-        self.assertEqual(len(document["rows"]), 169)
+        self.assertEqual(len(document["rows"]), 183)
 
     def test_other_parameters_give_their_closed_forms(self):
         r = random.Random(20261115)

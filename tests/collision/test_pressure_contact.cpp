@@ -436,6 +436,37 @@ TEST(PressureContact, PolygonsDoNotDependOnTheTrees) {
   EXPECT_GT(numPolygons, 1000u);
 }
 
+TEST(PressureContact, PolygonsDoNotDependOnTheSizeOfTheMeshesOrTheirSpheres) {
+  // Few elements are searched without trees; bodies with spheres around them are told apart early.
+  for (const int level : {1, 3}) {
+    const PressureBody sphere = makeSphere(1, 1e5, level), other = makeSphere(0.7, 3e5, 1);
+    const PressureBody box = makeRigidBox({1, 1.5, 0.8});
+    PressureMesh bounded = sphere.view(), boundedOther = other.view();
+    bounded.radius = 1 + 1e-9;
+    boundedOther.radius = 0.7 + 1e-9;
+    SceneRandom random(17);
+    std::size_t numPolygons = 0, numApart = 0;
+    for (int trial = 0; trial < 40; ++trial) {
+      const Transform X{random.rotation(), random.vec(-0.9, 0.9)};
+      const Transform Y{random.rotation(), random.vec(-0.9, 0.9)};
+      std::vector<ContactPolygon> with, without;
+      collision::findTetTet(bounded, X, boundedOther, Y, &with);
+      collision::findTetTet(sphere.viewWithoutTrees(), X, other.viewWithoutTrees(), Y, &without);
+      expectSorted(with);
+      expectSame(with, without);
+      numPolygons += with.size();
+      numApart += with.empty();
+      with.clear(), without.clear();
+      collision::findTetSurface(bounded, X, box.view(), Y, &with);
+      collision::findTetSurface(sphere.viewWithoutTrees(), X, box.viewWithoutTrees(), Y, &without);
+      expectSorted(with);
+      expectSame(with, without);
+    }
+    EXPECT_GT(numPolygons, 200u);
+    EXPECT_GT(numApart, 0u);
+  }
+}
+
 TEST(PressureContact, WeightsGiveTheCentroidBack) {
   const PressureBody sphere = makeSphere(1, 1e5, 2);
   const PressureBody box = makeRigidBox({1, 1, 1});
