@@ -19,7 +19,7 @@ namespace tangere {
 struct HeldFriction {
   std::uint32_t object1 = 0, object2 = 0;
   std::int32_t element1 = -1, element2 = -1;
-  std::int64_t part = 0;  ///< of a polygon that acts at several points
+  std::int64_t part = 0;  ///< which of the points of a patch of rigid bodies
   Vec3 tangent{};         ///< impulse on object 1, world [N s]
   Real normal = 0;        ///< [N s]
 };

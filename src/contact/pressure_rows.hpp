@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pressure contacts in the convex problem: one constraint for each polygon, with the stiffness
-// k = area * gradient and the depth p / gradient of its centroid.
+// Pressure contacts in the convex problem: one constraint for each polygon of a soft body and for
+// each point of a rigid patch, with the stiffness k = area * gradient and the depth p / gradient.
 #pragma once
 
 #include "contact/sap_workspace.hpp"

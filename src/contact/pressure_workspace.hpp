@@ -28,7 +28,7 @@ struct SoftWork {
   std::vector<Vec3> next, nextGradient;
   geometry::LinearBvh nextTree;
   int clique = -1;
-  /// Vertices whose velocity is given in this step, ascending, and that velocity.
+  /// Vertices whose velocity is given in this step, and that velocity.
   std::vector<std::int32_t> drivenVertices;
   std::vector<Vec3> drivenVelocities;
   std::vector<std::int32_t> drivenOf;  ///< of each vertex: index into these; -1: it is free
