@@ -29,6 +29,8 @@ struct State {
   Real time = 0;           ///< [s]
   std::uint64_t step = 0;  ///< steps taken
   Real trialStep = 0;      ///< of error control: what to try next [s]; 0: the whole step
+  /// SAP: how long the step was whose impulses friction remembers [s]; 0: there was none.
+  Real frictionStep = 0;
 
 #define TANGERE_FIELD(name, type, count, meaning) std::vector<type> name;
 #include <tangere/state_fields.inc>

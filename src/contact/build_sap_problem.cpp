@@ -254,11 +254,12 @@ int addPoints(const model::ModelData& model, const State& state,
   solver::SapContact* contact = sap.problem.contacts.data() +
                                 static_cast<std::ptrdiff_t>(sap.problem.contacts.size()) -
                                 static_cast<std::ptrdiff_t>(points.size());
+  const Real scale = impulseScale(state, dt);
   for (const solver::ImpulsePoint& point : points) {
     contact->friction = point.friction;
     contact->gap = gapToClose(point, material, dt);
-    contact->heldImpulse[0] = point.tangentImpulse[0];
-    contact->heldImpulse[1] = point.tangentImpulse[1];
+    contact->heldImpulse[0] = scale * point.tangentImpulse[0];
+    contact->heldImpulse[1] = scale * point.tangentImpulse[1];
     ++contact;
   }
   return first;
@@ -268,6 +269,7 @@ void addContacts(const model::ModelData& model, const State& state, const model:
                  SapWorkspace& sap) {
   sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
   const bool isLinear = model.options.sap.contact == SapContactModel::Linear;
+  const Real scale = impulseScale(state, sap.problem.dt);
   for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
     const solver::ImpulseGroup& group = ws.problem.groups[g];
     const CliquePair cliques = cliquesOf(sap, group.block1, group.block2);
@@ -282,9 +284,9 @@ void addContacts(const model::ModelData& model, const State& state, const model:
     for (int i = 0; i < group.count; ++i) {
       const solver::ImpulsePoint& point = points[static_cast<std::size_t>(i)];
       Real* impulse = sap.problem.impulseOf(first + i);
-      impulse[0] = point.tangentImpulse[0];
-      impulse[1] = point.tangentImpulse[1];
-      impulse[2] = point.normalImpulse;
+      impulse[0] = scale * point.tangentImpulse[0];
+      impulse[1] = scale * point.tangentImpulse[1];
+      impulse[2] = scale * point.normalImpulse;
       if (isLinear) {
         const int parameters = sap.problem.constraints[first + i].parameters;
         sap.problem.contacts[parameters].slip = expectedSlip(first + i, point, state, sap);

@@ -71,7 +71,8 @@ void addJointRows(const model::ModelData& model, const State& state, SapWorkspac
       for (int k = 0; k < numJointVelocities(part.type); ++k) {
         const int c =
             sap.problem.addFrictionOnVelocity(place.clique, place.dof + k, joint.frictionLoss);
-        sap.problem.heldOf(c)[0] = state.dryFriction[part.v + k];
+        sap.problem.heldOf(c)[0] =
+            impulseScale(state, sap.problem.dt) * state.dryFriction[part.v + k];
         sap.owners.push_back({RowOwner::Kind::Friction, part.joint, c});
       }
     }

@@ -273,8 +273,9 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
                            .dissipationTime = material.relaxationTime,
                            .gap = gap};
     if (const HeldFriction* const held = findHeld(state, contact)) {
-      law.heldImpulse[0] = dot(held->tangent, contact.frame.col[0]);
-      law.heldImpulse[1] = dot(held->tangent, contact.frame.col[1]);
+      const Real scale = impulseScale(state, sap.problem.dt);
+      law.heldImpulse[0] = scale * dot(held->tangent, contact.frame.col[0]);
+      law.heldImpulse[1] = scale * dot(held->tangent, contact.frame.col[1]);
       constexpr Real kNearlyAll = 1 - 1e-6;
       const bool slid = norm(held->tangent) >= kNearlyAll * friction * held->normal;
       if (slid && friction > 0) law.slip = std::sqrt(before.x * before.x + before.y * before.y);
@@ -284,9 +285,10 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
   contact.constraint = c;
   if (const HeldFriction* const held = findHeld(state, contact)) {
     Real* const impulse = sap.problem.impulseOf(c);
-    impulse[0] = dot(held->tangent, contact.frame.col[0]);
-    impulse[1] = dot(held->tangent, contact.frame.col[1]);
-    impulse[2] = held->normal;
+    const Real scale = impulseScale(state, sap.problem.dt);
+    impulse[0] = scale * dot(held->tangent, contact.frame.col[0]);
+    impulse[1] = scale * dot(held->tangent, contact.frame.col[1]);
+    impulse[2] = scale * held->normal;
   }
   if (nodes1.count > 0) writeNodeRows(nodes1, contact.frame, sap.problem.jacobian1(c));
   if (nodes2.count > 0) writeNodeRows(nodes2, contact.frame, sap.problem.jacobian2(c));

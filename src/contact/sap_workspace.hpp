@@ -91,6 +91,11 @@ struct StepStart {
   std::vector<Vec3> force, torque;              ///< applied to bodies
 };
 
+/// What impulses of the last step are in one of length dt, for the same forces.
+[[nodiscard]] inline Real impulseScale(const State& state, Real dt) {
+  return state.frictionStep > 0 ? dt / state.frictionStep : 1;
+}
+
 struct SapWorkspace {
   explicit SapWorkspace(const model::ModelData& model)
       : trees(model), keepsStart(!model.sensors.empty()) {

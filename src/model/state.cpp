@@ -52,6 +52,7 @@ std::uint64_t State::hash() const {
   hash.add(time);
   hash.add(step);
   hash.add(trialStep);
+  hash.add(frictionStep);
 #define TANGERE_FIELD(name, type, count, meaning) hash.add(std::span<const type>(name));
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
@@ -127,6 +128,7 @@ std::vector<std::byte> State::save(const Model& model) const {
   out.add(time);
   out.add(step);
   out.add(trialStep);
+  out.add(frictionStep);
 #define TANGERE_FIELD(name, type, count, meaning) out.addArray(name);
 #include <tangere/state_fields.inc>
 #undef TANGERE_FIELD
@@ -154,6 +156,7 @@ State State::load(const Model& model, std::span<const std::byte> bytes) {
   in.read(&state.time);
   in.read(&state.step);
   in.read(&state.trialStep);
+  in.read(&state.frictionStep);
   const model::FieldCounts n(model.data());
 #define TANGERE_FIELD(name, type, count, meaning) \
   in.readArray(&state.name);                      \

@@ -156,6 +156,7 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   integrator::moveSofts(model, state, sap);            // x, v of soft bodies
   contact::storeDryFriction(model, state, sap);        // of their joints
   contact::advanceActivations(model, control, state);  // of actuators
+  state.frictionStep = model.options.dt;
   clock.end(StepPhase::Integrate);
   contact::keepHandledAwake(model, state, ws, sap);
   if (model.options.sleep.enabled) ws.islands.build(ws.problem.blocks, ws.problem.groups);

@@ -508,5 +508,20 @@ TEST(Robots, AJointThatMovesNoMassIsRefusedByName) {
   }
 }
 
+TEST(ErrorControlled, WhatFrictionHoldsDoesNotCreepWhenTheStepsChange) {
+  SimulationOptions options = sapOptions(0.005);
+  options.gravity = {3, 0, -9.81};  // held: 3 < 0.5 * 9.81
+  options.accuracy = 1e-6;
+  ModelBuilder builder;
+  builder.setOptions(options);
+  builder.addBody(ground());
+  builder.addBody(box("box", {0.1, 0.1, 0.1}, {0, 0, 0.1}));
+  Simulator simulator(builder.build());
+  simulator.step(100);
+  const Real start = simulator.body("box").pose.translation.x;
+  simulator.step(400);
+  EXPECT_LT(std::fabs(simulator.body("box").pose.translation.x - start), 1e-8);
+}
+
 }  // namespace
 }  // namespace tangere
