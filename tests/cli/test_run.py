@@ -300,8 +300,9 @@ class Environments(RunTest):
         self.assertEqual(json.loads(out)["steps"], 0)
 
     def test_interrupt_ends_all(self):
-        process = self.start("--steps", "100000000", "--envs", "8", "--json")
-        time.sleep(1)
+        process = self.start("--steps", "100000000", "--envs", "8", "--json", "--record", self.name("a.h5"))
+        self.wait_for((self.path / "a.h5.partial").exists, process)  # it runs, however slow the machine
+        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
@@ -581,8 +582,9 @@ class ReplayPage(RunTest):
         for place in (self.name("missing/a.html"), str(self.path)):
             self.run_program("run", self.scene, "--steps", "5", "--replay", place, code=6)
         self.run_program("run", self.scene, "--steps", "5", "--replay", self.scene, code=2)
-        run = self.start("--steps", "100000000", "--replay", self.name("a.html"))
-        time.sleep(0.5)
+        run = self.start("--steps", "100000000", "--replay", self.name("a.html"), "--record", self.name("a.h5"))
+        self.wait_for((self.path / "a.h5.partial").exists, run)  # it runs, however slow the machine
+        time.sleep(0.2)
         self.assertFalse((self.path / "a.html").exists())
         run.send_signal(signal.SIGINT)
         run.communicate(timeout=60)
