@@ -2,7 +2,6 @@
 #include "collision/pressure_contact.hpp"
 
 #include "collision/kernels/plane_tet_slice.hpp"
-#include "collision/kernels/polygon_quadrature.hpp"
 #include "collision/kernels/tet_tet_surface.hpp"
 #include "collision/kernels/triangle_tet_clip.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
@@ -185,24 +184,6 @@ bool shareVertex(const Element& a, const Element& b) {
   return false;
 }
 
-/// True when triangles of the surface that share no vertex have a point in common.
-bool crossesItself(const PressureMesh& a) {
-  const Aabb bounds = a.surfaceTree->bounds();
-  const Real tolerance = kTouchMargin * (norm(bounds.lower) + norm(bounds.upper));
-  bool isCrossed = false;
-  const auto look = [&](std::int32_t i, std::int32_t j) {
-    FlatTriangle<Real> first, second;
-    kernel::TriangleCrossing<Real> crossing;
-    isCrossed = isCrossed || (!shareVertex(a.surface[i], a.surface[j]) &&
-                              triangleOf(a, i, &first) && triangleOf(a, j, &second) &&
-                              kernel::intersectTriangles(first.x, first.normal, second.x,
-                                                         second.normal, tolerance, &crossing));
-    return false;
-  };
-  a.surfaceTree->selfPairs(look, &candidateMemory().pairs);
-  return isCrossed;
-}
-
 /// The polygons of pairs of tets of one body.
 void appendSelf(const PressureMesh& a, std::span<const IndexPair> pairs,
                 std::vector<ContactPolygon>* out) {
@@ -216,21 +197,6 @@ void appendSelf(const PressureMesh& a, std::span<const IndexPair> pairs,
 }
 
 }  // namespace
-
-std::array<ContactPolygonPoint, 3> quadraturePoints(const ContactPolygon& polygon) {
-  kernel::QuadraturePoint<Real> points[3];
-  kernel::quadraturePoints<Real>({.vertex = polygon.vertex.data(),
-                                  .vertexPressure = polygon.vertexPressure.data(),
-                                  .count = polygon.numVertices,
-                                  .centroid = polygon.centroid,
-                                  .normal = polygon.normal,
-                                  .area = polygon.area,
-                                  .pressure = polygon.pressure},
-                                 points);
-  std::array<ContactPolygonPoint, 3> out;
-  for (int k = 0; k < 3; ++k) out[k] = {points[k].position, points[k].pressure};
-  return out;
-}
 
 void computePressureGradients(std::span<const Vec3> vertices, std::span<const Tet> tets,
                               std::span<const Real> pressure, std::span<Vec3> gradient) {
@@ -335,8 +301,6 @@ void findPlaneLayer(const PressureMesh& a, const Transform& X_WA, const ContactP
 }
 
 void findSelf(const PressureMesh& a, std::vector<ContactPolygon>* out) {
-  // Far cheaper than the pairs of tets, nearly all of which are neighbours.
-  if (a.surfaceTree != nullptr && !a.surface.empty() && !crossesItself(a)) return;
   std::vector<IndexPair>& pairs = candidateMemory().pairs;
   const auto isApart = [&](std::int32_t i, std::int32_t j) {
     return !shareVertex(a.tets[i], a.tets[j]);

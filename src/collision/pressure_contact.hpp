@@ -53,16 +53,6 @@ struct ContactPolygon {
   std::array<Real, 4> weight2{};  ///< in a triangle the fourth is zero, in a half space all are
 };
 
-/// One of the three points that can stand for a polygon instead of its centroid, each with a third
-/// of its area: they have the exact moment too. Worth it where polygons are large, as the two
-/// triangles below a rigid box are: at their centroids alone a box has a third of its rocking
-/// stiffness.
-struct ContactPolygonPoint {
-  Vec3 position{};
-  Real pressure = 0;
-};
-[[nodiscard]] std::array<ContactPolygonPoint, 3> quadraturePoints(const ContactPolygon& polygon);
-
 /// The half space normal . x <= offset, in world; normal is a unit vector.
 struct ContactPlane {
   Vec3 normal{0, 0, 1};
@@ -100,8 +90,7 @@ void findTetPlane(const PressureMesh& a, const Transform& X_WA, const ContactPla
 void findPlaneLayer(const PressureMesh& a, const Transform& X_WA, const ContactPlane& plane,
                     Real stiffness, std::vector<ContactPolygon>* out);
 /// A deformed body, its vertices in world, with itself; element1 < element2. Tets that share a
-/// vertex do not touch each other. A body whose surface (with its tree, where there is one) does
-/// not cross itself has no such contact, and costs next to nothing.
+/// vertex do not touch each other. Every pair of tets whose boxes overlap is looked at.
 void findSelf(const PressureMesh& a, std::vector<ContactPolygon>* out);
 /// The same where only these regions can hold contact: those of mayTouchItself().
 void findSelf(const PressureMesh& a, std::span<const Aabb> regions,

@@ -31,7 +31,7 @@ void addRigidPairs(const model::ModelData& model, const model::Workspace& ws,
 void addSoftShapePairs(const model::ModelData& model, const State& state,
                        const model::Workspace& ws, PressureWorkspace& pressure);
 void addSoftPairs(const model::ModelData& model, const State& state, PressureWorkspace& pressure);
-bool placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
+void placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    const PressureWorkspace& pressure, PressureContact& contact);
 
 void sortContacts(PressureWorkspace& pressure);
@@ -49,8 +49,12 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
     addRigidPairs(model, ws, pressure);
     addSoftShapePairs(model, state, ws, pressure);
     addSoftPairs(model, state, pressure);
-    std::erase_if(contacts, [&](PressureContact& contact) {
-      return contact.isForeseen && !placeForeseen(model, state, ws, pressure, contact);
+    for (PressureContact& contact : contacts) {
+      if (contact.isForeseen) placeForeseen(model, state, ws, pressure, contact);
+    }
+    // No gap to be closed: it is no new contact, but one that other elements have now.
+    std::erase_if(contacts, [](const PressureContact& contact) {
+      return contact.isForeseen && contact.gap <= 0;
     });
     sortContacts(pressure);
   }
@@ -129,10 +133,9 @@ void sortContacts(PressureWorkspace& pressure) {
     thread_local std::vector<std::uint32_t> order;
     order.resize(contacts.size());
     std::iota(order.begin(), order.end(), 0u);
-    // Indices break ties: as they were found, what is in touch first.
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::tuple_cat(keyOf(contacts[a]), std::tuple(a)) <
-             std::tuple_cat(keyOf(contacts[b]), std::tuple(b));
+    // Ties stay as they were found, what is in touch first.
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return keyOf(contacts[a]) < keyOf(contacts[b]);
     });
     pressure.found.clear();
     for (const std::uint32_t i : order) pressure.found.push_back(contacts[i]);
@@ -324,9 +327,8 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
   }
 }
 
-/// Takes a polygon that lies where things will be back to where they are. False when there is no
-/// gap to be closed: it is then no new contact, but one that other elements have now.
-bool placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
+/// Takes a polygon that lies where things will be back to where they are.
+void placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    const PressureWorkspace& pressure, PressureContact& contact) {
   const ContactPolygon& polygon = contact.polygon;
   const auto wayOf = [&](std::uint32_t object, std::int32_t element,
@@ -346,7 +348,6 @@ bool placeForeseen(const model::ModelData& model, const State& state, const mode
   const Vec3 way1 = wayOf(contact.object1, polygon.element1, polygon.weight1, &contact.point1);
   const Vec3 way2 = wayOf(contact.object2, polygon.element2, polygon.weight2, &contact.point2);
   contact.gap -= dot(polygon.normal, way1 - way2);
-  return contact.gap > 0;
 }
 
 }  // namespace

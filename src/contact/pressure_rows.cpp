@@ -258,6 +258,8 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
   const model::ContactMaterial& material = materialOf(contact, model);
   const Real friction = frictionOf(contact, model);
   const auto [stiffness, gap] = springOf(contact, material, sap.problem.dt);
+  const HeldFriction* const held = findHeld(state, contact);
+  const Real scale = impulseScale(state, sap.problem.dt);
   int c = -1;
   if (model.options.sap.contact == SapContactModel::HuntCrossley) {
     c = sap.problem.addHuntCrossley(clique1, clique2,
@@ -272,8 +274,7 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
                            .stiffness = stiffness,
                            .dissipationTime = material.relaxationTime,
                            .gap = gap};
-    if (const HeldFriction* const held = findHeld(state, contact)) {
-      const Real scale = impulseScale(state, sap.problem.dt);
+    if (held != nullptr) {
       law.heldImpulse[0] = scale * dot(held->tangent, contact.frame.col[0]);
       law.heldImpulse[1] = scale * dot(held->tangent, contact.frame.col[1]);
       constexpr Real kNearlyAll = 1 - 1e-6;
@@ -283,9 +284,8 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
     c = sap.problem.addContact(clique1, clique2, law, nodes1.vertices(), nodes2.vertices());
   }
   contact.constraint = c;
-  if (const HeldFriction* const held = findHeld(state, contact)) {
+  if (held != nullptr) {
     Real* const impulse = sap.problem.impulseOf(c);
-    const Real scale = impulseScale(state, sap.problem.dt);
     impulse[0] = scale * dot(held->tangent, contact.frame.col[0]);
     impulse[1] = scale * dot(held->tangent, contact.frame.col[1]);
     impulse[2] = scale * held->normal;

@@ -43,6 +43,38 @@ void SceneModels::read(const Value& models) {
 void SceneModels::readModel(const Value& value) {
   TableReader table(notes_, value, "model");
   if (value.table() == nullptr) return;
+  const Entry entry = readEntry(table);
+  if (!entry.file) return;
+  std::optional<RobotFile> file = readFile(table, *entry.file);
+  if (!file) return;
+  if (entry.isFixed && file->root.name == "mujoco") {
+    table.error(table.placeOf("fixed"),
+                "found fixed = true for an MJCF file, expected none: bodies float there only where "
+                "the file has a <freejoint>");
+    return;
+  }
+  importFile(table, entry, std::move(*file));
+}
+
+SceneModels::Entry SceneModels::readEntry(TableReader& table) {
+  Entry entry;
+  const std::string name = readName(table);
+  if (!name.empty()) entry.prefix = name + "/";
+  entry.file = table.string("file");
+  if (!table.has("file"))
+    table.error(table.place(),
+                "file is missing, expected the name of an MJCF, URDF or SDFormat file");
+  entry.pose = bodies_.readPose(table);
+  entry.isFixed = table.boolean("fixed").value_or(false);
+  readPositions(table, entry.prefix);
+  Material law;
+  if (readContactLaw(table, &law)) entry.contactLaw = law;
+  table.finish();
+  return entry;
+}
+
+/// Empty when there is none. From here on messages call the model by it.
+std::string SceneModels::readName(TableReader& table) {
   const std::string name = table.string("name").value_or("");
   if (!name.empty()) table.setWho("model " + io::quoted(name));
   constexpr std::size_t kMaxName = 256;
@@ -51,82 +83,14 @@ void SceneModels::readModel(const Value& value) {
     table.error(table.placeOf("name"), "name: found " + io::quoted(name) +
                                            ", expected a name of at most 256 bytes without '/'");
   }
-  if (!name.empty()) {
-    const auto [other, isNew] = given_.emplace(name, table.placeOf("name"));
-    if (!isNew) {
-      table.error(table.placeOf("name"), "found the name twice, expected another than at " +
-                                             std::to_string(other->second.line) + ":" +
-                                             std::to_string(other->second.column));
-    }
+  if (name.empty()) return name;
+  const auto [other, isNew] = given_.emplace(name, table.placeOf("name"));
+  if (!isNew) {
+    table.error(table.placeOf("name"), "found the name twice, expected another than at " +
+                                           std::to_string(other->second.line) + ":" +
+                                           std::to_string(other->second.column));
   }
-  const std::optional<std::string> file = table.string("file");
-  if (!table.has("file"))
-    table.error(table.place(),
-                "file is missing, expected the name of an MJCF, URDF or SDFormat file");
-  const Transform pose = bodies_.readPose(table);
-  const bool isFixed = table.boolean("fixed").value_or(false);
-  readPositions(table, name.empty() ? "" : name + "/");
-  Material law;
-  const bool hasLaw = readContactLaw(table, &law);
-  table.finish();
-  if (!file) return;
-
-  std::optional<std::filesystem::path> path;
-  std::optional<XmlElement> root;
-  ModelFiles ownFiles(folder_, limits_);
-  try {
-    path = ownFiles.resolve(*file);
-    const std::string text = readRegularFile(*path, *file, limits_.maxBytes);
-    num_bytes_ += text.size();
-    if (num_bytes_ > limits_.maxBytes) {
-      throw LimitExceeded("the models of the scene have more than " +
-                          std::to_string(limits_.maxBytes) + " bytes together, the limit");
-    }
-    const std::size_t begin = text.find_first_not_of("\xef\xbb\xbf \t\r\n");
-    if (begin == std::string::npos || text[begin] != '<') {
-      table.error(table.placeOf("file"), "found " + io::quoted(*file) +
-                                             ", which is no XML, expected MJCF, URDF or SDFormat");
-      return;
-    }
-    root = parseRobotXml(text, *file, limits_, notes_);
-  } catch (const LimitExceeded& error) {
-    notes_.limit(table.placeOf("file"), table.who() + ": " + error.what());
-  } catch (const InvalidInput& error) {
-    table.error(table.placeOf("file"), error.what());
-  }
-  if (!root) return;
-  if (isFixed && root->name == "mujoco") {
-    table.error(table.placeOf("fixed"),
-                "found fixed = true for an MJCF file, expected none: bodies float there only where "
-                "the file has a <freejoint>");
-    return;
-  }
-
-  // Names in the file are seen from its own folder.
-  ModelFiles files(path->parent_path(), limits_);
-  RobotImport import(builder_, notes_, files, limits_);
-  import.prefix = name.empty() ? "" : name + "/";
-  import.pose = pose;
-  import.isWholeScene = false;
-  import.isFixed = isFixed;
-  if (hasLaw) import.contactLaw = law;
-  import.numBodies = num_bodies_;
-  import.numShapes = num_shapes_;
-  import.names = std::move(names_);
-  const SimulationOptions before = import.options;
-  importRobot(std::move(*root), import);
-  names_ = std::move(import.names);
-  num_bodies_ = import.numBodies;
-  num_shapes_ = import.numShapes;
-  if (import.options.dt != before.dt || !(import.options.gravity == before.gravity)) {
-    notes_.add(ImportNote::Kind::Ignored, table.placeOf("file"),
-               table.who() + ": the time step and gravity of the file: [simulation] decides");
-  }
-  const std::string begin = "body " + import.prefix;
-  constexpr std::size_t kKind = 5;  // of "body "
-  for (auto at = names_.lower_bound(begin);
-       at != names_.end() && at->first.compare(0, begin.size(), begin) == 0; ++at)
-    bodies_.addPlace(at->first.substr(kKind), table.place());
+  return name;
 }
 
 /// positions = { elbow = 0.5 }: where joints start.
@@ -143,6 +107,69 @@ void SceneModels::readPositions(TableReader& table, const std::string& prefix) {
     if (const auto position = joints.number(member.key, kFinite))
       builder_.addStartPosition({.joint = prefix + member.key, .position = *position});
   }
+}
+
+std::optional<SceneModels::RobotFile> SceneModels::readFile(TableReader& table,
+                                                            const std::string& name) {
+  const ModelFiles files(folder_, limits_);
+  try {
+    const std::filesystem::path path = files.resolve(name);
+    const std::string text = readRegularFile(path, name, limits_.maxBytes);
+    countBytes(text.size());
+    const std::size_t begin = text.find_first_not_of("\xef\xbb\xbf \t\r\n");
+    if (begin == std::string::npos || text[begin] != '<') {
+      table.error(table.placeOf("file"), "found " + io::quoted(name) +
+                                             ", which is no XML, expected MJCF, URDF or SDFormat");
+      return std::nullopt;
+    }
+    if (std::optional<XmlElement> root = parseRobotXml(text, name, limits_, notes_))
+      return RobotFile{path, std::move(*root)};
+  } catch (const LimitExceeded& error) {
+    notes_.limit(table.placeOf("file"), table.who() + ": " + error.what());
+  } catch (const InvalidInput& error) {
+    table.error(table.placeOf("file"), error.what());
+  }
+  return std::nullopt;
+}
+
+void SceneModels::countBytes(std::size_t numBytes) {
+  num_bytes_ += numBytes;
+  if (num_bytes_ > limits_.maxBytes) {
+    throw LimitExceeded("the models of the scene have more than " +
+                        std::to_string(limits_.maxBytes) + " bytes together, the limit");
+  }
+}
+
+void SceneModels::importFile(TableReader& table, const Entry& entry, RobotFile file) {
+  // Names in the file are seen from its own folder.
+  ModelFiles files(file.path.parent_path(), limits_);
+  RobotImport import(builder_, notes_, files, limits_);
+  import.prefix = entry.prefix;
+  import.pose = entry.pose;
+  import.isWholeScene = false;
+  import.isFixed = entry.isFixed;
+  import.contactLaw = entry.contactLaw;
+  import.numBodies = num_bodies_;
+  import.numShapes = num_shapes_;
+  import.names = std::move(names_);
+  const SimulationOptions before = import.options;
+  importRobot(std::move(file.root), import);
+  names_ = std::move(import.names);
+  num_bodies_ = import.numBodies;
+  num_shapes_ = import.numShapes;
+  if (import.options.dt != before.dt || !(import.options.gravity == before.gravity)) {
+    notes_.add(ImportNote::Kind::Ignored, table.placeOf("file"),
+               table.who() + ": the time step and gravity of the file: [simulation] decides");
+  }
+  addBodyPlaces(import.prefix, table.place());
+}
+
+void SceneModels::addBodyPlaces(const std::string& prefix, Place place) {
+  const std::string begin = "body " + prefix;
+  constexpr std::size_t kKind = 5;  // of "body "
+  for (auto at = names_.lower_bound(begin);
+       at != names_.end() && at->first.compare(0, begin.size(), begin) == 0; ++at)
+    bodies_.addPlace(at->first.substr(kKind), place);
 }
 
 }  // namespace tangere::io

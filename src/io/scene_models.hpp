@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace tangere::io {
@@ -28,8 +29,30 @@ class SceneModels {
   void read(const Value& models);
 
  private:
+  /// What a [[model]] table says.
+  struct Entry {
+    std::string prefix{};               ///< of all names of the file: "arm/"
+    std::optional<std::string> file{};  ///< as the scene writes it
+    Transform pose{};                   ///< X_WM
+    bool isFixed = false;
+    std::optional<Material> contactLaw{};
+  };
+  struct RobotFile {
+    std::filesystem::path path;
+    XmlElement root;
+  };
+
   void readModel(const Value& value);
+  [[nodiscard]] Entry readEntry(TableReader& table);
+  [[nodiscard]] std::string readName(TableReader& table);
   void readPositions(TableReader& table, const std::string& prefix);
+  /// Nothing after an error in the notes.
+  [[nodiscard]] std::optional<RobotFile> readFile(TableReader& table, const std::string& name);
+  /// Throws LimitExceeded when the files of all models are too long together.
+  void countBytes(std::size_t numBytes);
+  void importFile(TableReader& table, const Entry& entry, RobotFile file);
+  /// Lets `bodies_` know the bodies whose names begin like this.
+  void addBodyPlaces(const std::string& prefix, Place place);
 
   std::filesystem::path folder_;
   SceneLimits limits_;

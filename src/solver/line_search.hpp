@@ -11,6 +11,10 @@ namespace tangere::solver {
 /// Slope and curvature at a point of the line.
 struct LinePoint {
   Real slope = 0, curvature = 0;
+  void add(const LinePoint& other) {
+    slope += other.slope;
+    curvature += other.curvature;
+  }
 };
 
 struct LineSearchOptions {

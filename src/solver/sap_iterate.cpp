@@ -3,6 +3,7 @@
 
 #include "core/assert.hpp"
 #include "core/stable_sort.hpp"
+#include "solver/sap_iterate_common.hpp"
 #include "solver/small_dense.hpp"
 
 #include <algorithm>
@@ -14,16 +15,8 @@
 namespace tangere::solver {
 namespace {
 
-/// Constraints and cliques of one part of a sum, and of one task.
-constexpr int kConstraintGrain = 64;
+/// Cliques of one part of a sum, and of one task.
 constexpr int kCliqueGrain = 32;
-/// Room for W of a constraint.
-constexpr int kDelassusStride = kSapMaxRows * kSapMaxRows;
-
-template <class T>
-void growTo(std::vector<T>* array, std::size_t size) {
-  if (array->size() < size) array->resize(size);
-}
 
 }  // namespace
 
@@ -73,10 +66,9 @@ SapInput SapIterate::bindCliques(std::span<const std::int32_t> cliques) {
   }
   growTo(&inverse_factor_, static_cast<std::size_t>(first_entry_[count]));
   growTo(&factor_scratch_, static_cast<std::size_t>(first_entry_[count]));
-  growTo(&parts_, 3 * count + 3);
 
   std::atomic<int> worst{0};
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const int n = sizes_[i], first = first_velocity_[i];
       const int start = problem.firstVelocity[clique_of_problem_[i]];
@@ -110,9 +102,7 @@ SapInput SapIterate::bindConstraints(const SapOptions& options,
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const SapConstraint& c = problem.constraints[constraints[i]];
     Local& local = locals_[i];
-    local.index = constraints[i];
-    local.kind = c.kind;
-    local.numRows = c.numRows;
+    addRows(problem, constraints[i], &num_rows_, &num_hessian_, &local);
     local.jacobian1 = problem.jacobian.data() + c.jacobian1;
     local.jacobian2 = problem.jacobian.data() + c.jacobian2;
     local.clique1 = local_clique_[c.clique1];
@@ -133,10 +123,6 @@ SapInput SapIterate::bindConstraints(const SapOptions& options,
       if (local.size2 == 6) local.shape = Shape::TwoFree;
     }
     local.edge = -1;
-    local.row = num_rows_;
-    local.hessian = num_hessian_;
-    num_rows_ += c.numRows;
-    num_hessian_ += hessianSize(c.kind, c.numRows);
   }
   for (std::vector<Real>* array :
        {&vc_, &gamma_, &bias_, &impulse_guess_, &direction_vc_, &row_scratch_}) {
@@ -145,11 +131,10 @@ SapInput SapIterate::bindConstraints(const SapOptions& options,
   growTo(&hessian_, static_cast<std::size_t>(num_hessian_));
   growTo(&new_hessian_, static_cast<std::size_t>(num_hessian_));
   growTo(&used_hessian_, static_cast<std::size_t>(num_hessian_));
-  growTo(&parts_, 3 * (locals_.size() / kConstraintGrain + 1));
   growTo(&delassus_, locals_.size() * kDelassusStride);
 
   findRuns();
-  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numConstraints(), kConstraintGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const Local& local = locals_[i];
       Real* const w = delassus_.data() + i * std::size_t{kDelassusStride};
@@ -161,41 +146,9 @@ SapInput SapIterate::bindConstraints(const SapOptions& options,
       }
     }
   });
-  for (int i = 0; i < numConstraints(); ++i) {
-    Local& local = locals_[i];
-    const Real* const w = delassus_.data() + i * std::size_t{kDelassusStride};
-    const Real* const bias = problem.bias.data() + problem.constraints[local.index].firstRow;
-    for (int k = 0; k < local.numRows; ++k) bias_[local.row + k] = bias[k];
-    // W holds every entry of J squared: it is finite only when they are.
-    if (!isFiniteArray(w, local.numRows * local.numRows) || !isFiniteArray(bias, local.numRows)) {
-      bad_constraint_ = local.index;
-      return SapInput::NotFinite;
-    }
-    local.parameters = constraints_.prepare(options, problem, local.index, w);
-    if (local.parameters < 0) {
-      bad_constraint_ = local.index;
-      return SapInput::NotFinite;
-    }
-  }
-  return SapInput::Good;
+  bad_constraint_ = prepareRows(options, problem, delassus_, &locals_, bias_.data(), &constraints_);
+  return bad_constraint_ < 0 ? SapInput::Good : SapInput::NotFinite;
 }
-
-namespace {
-
-/// w += Y^T Y, Y = L^-1 J^T; J has `m` rows of n, w is m x m and gets its lower triangle, y is
-/// scratch for m n numbers.
-void addDelassus(const Real* jacobian, int m, int n, const Real* inverse, Real* y, Real* w) {
-  for (int a = 0; a < m; ++a) {
-    multiplyLower(inverse, n, jacobian + a * n, y + a * n);
-    for (int b = 0; b <= a; ++b) {
-      Real sum = 0;
-      for (int i = 0; i < n; ++i) sum += y[a * n + i] * y[b * n + i];
-      w[a * m + b] += sum;
-    }
-  }
-}
-
-}  // namespace
 
 /// W = J A^-1 J^T, numRows x numRows.
 void SapIterate::delassus(const Local& local, Real* w) const {
@@ -220,9 +173,7 @@ void SapIterate::delassus(const Local& local, Real* w) const {
       addDelassus(jacobian, m, n, inverse, scratch, w);
     }
   }
-  for (int k = 0; k < m; ++k) {
-    for (int l = 0; l < k; ++l) w[l * m + k] = w[k * m + l];
-  }
+  mirrorLower(m, w);
 }
 
 /// The same for the contacts of a run.
@@ -311,13 +262,7 @@ SapInput SapIterate::chooseGuess(const SapOptions& options) {
   // A guess is only a guess: one that is not finite is left out.
   if (!isFiniteArray(v_.data(), num_velocities_)) setFreeVelocity();
   if (options.guess == SapGuess::Velocity) return SapInput::Good;
-  for (const Local& local : locals_) {
-    const Real* const guess =
-        problem_->impulse.data() + problem_->constraints[local.index].firstRow;
-    for (int k = 0; k < local.numRows; ++k) impulse_guess_[local.row + k] = guess[k];
-  }
-  if (isZero(impulse_guess_.data(), num_rows_) ||
-      !isFiniteArray(impulse_guess_.data(), num_rows_)) {
+  if (!readImpulseGuess(*problem_, locals_, num_rows_, impulse_guess_.data())) {
     return SapInput::Good;
   }
   Real velocityCost = 0;
@@ -346,30 +291,27 @@ SapInput SapIterate::chooseGuess(const SapOptions& options) {
 
 void SapIterate::evaluate() {
   is_evaluated_ = true;
-  const int numChunks = (numConstraints() + kConstraintGrain - 1) / kConstraintGrain;
   const bool scatters = pool_ == nullptr;
   if (scatters) std::fill_n(generalized_impulse_.data(), num_velocities_, Real(0));
-  Real* const scales = parts_.data() + numChunks;
-  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int chunk) {
-    CostAndScale sum;
-    for (int i = begin; i < end;) {
-      const Local& local = locals_[i];
-      if (local.run > 0) {
-        evaluateRun(local, scatters, &sum);
-        i += local.run;
-        continue;
-      }
-      sum.add(withShape(local, [&](auto shape) { return evaluateOne<shape>(local, scatters); }));
-      ++i;
-    }
-    parts_[chunk] = sum.cost;
-    scales[chunk] = sum.scale;
-  });
-  cost_ = cost_scale_ = 0;
-  for (int chunk = 0; chunk < numChunks; ++chunk) {
-    cost_ += parts_[chunk];
-    cost_scale_ += scales[chunk];
-  }
+  CostAndScale total;
+  addChunks(
+      pool_, numConstraints(), kConstraintGrain, &cost_parts_, &total, [&](int begin, int end) {
+        CostAndScale sum;
+        for (int i = begin; i < end;) {
+          const Local& local = locals_[i];
+          if (local.run > 0) {
+            evaluateRun(local, scatters, &sum);
+            i += local.run;
+            continue;
+          }
+          sum.add(
+              withShape(local, [&](auto shape) { return evaluateOne<shape>(local, scatters); }));
+          ++i;
+        }
+        return sum;
+      });
+  cost_ = total.cost;
+  cost_scale_ = total.scale;
   if (!scatters) gatherImpulses();
   const auto hessianBytes = static_cast<std::size_t>(num_hessian_) * sizeof(Real);
   has_new_hessian_ = has_new_hessian_ || num_hessian_ == 0 ||
@@ -414,10 +356,9 @@ void SapIterate::evaluateRun(const Local& local, bool scatters, CostAndScale* su
 
 /// Everything that is summed over cliques.
 void SapIterate::evaluateGradient() {
-  const int numChunks = (numCliques() + kCliqueGrain - 1) / kCliqueGrain;
-  growTo(&parts_, static_cast<std::size_t>(4 * numChunks));
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int chunk) {
-    Real cost = 0, gradient = 0, momentum = 0, impulse = 0;
+  VelocitySums total;
+  addChunks(pool_, numCliques(), kCliqueGrain, &velocity_parts_, &total, [&](int begin, int end) {
+    VelocitySums sum;
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i], n = sizes_[i];
       for (int k = first; k < first + n; ++k) difference_[k] = v_[k] - v_star_[k];
@@ -425,32 +366,20 @@ void SapIterate::evaluateGradient() {
       for (int k = first; k < first + n; ++k) {
         const Real j = generalized_impulse_[k];
         gradient_[k] = momentum_[k] - j;
-        cost += difference_[k] * momentum_[k];
-        const Real dg = scale_[k] * gradient_[k], dj = scale_[k] * j;
-        const Real dp = scale_[k] * (momentum_[k] + momentum_star_[k]);
-        gradient += dg * dg;
-        momentum += dp * dp;
-        impulse += dj * dj;
+        sum.cost.cost += difference_[k] * momentum_[k];
+        sum.squares.add(scale_[k], gradient_[k], momentum_[k] + momentum_star_[k], j);
       }
     }
-    Real* const part = parts_.data() + 4 * chunk;
-    part[0] = cost;
-    part[1] = gradient;
-    part[2] = momentum;
-    part[3] = impulse;
+    return sum;
   });
-  Real sums[4] = {};
-  for (int chunk = 0; chunk < numChunks; ++chunk) {
-    for (int k = 0; k < 4; ++k) sums[k] += parts_[4 * chunk + k];
-  }
-  cost_ += 0.5 * sums[0];
-  cost_scale_ += 0.5 * sums[0];
-  gradient_norm_ = std::sqrt(sums[1]);
-  momentum_norm_ = std::sqrt(std::max(sums[2], sums[3]));
+  cost_ += 0.5 * total.cost.cost;
+  cost_scale_ += 0.5 * total.cost.cost;
+  gradient_norm_ = std::sqrt(total.squares.gradient);
+  momentum_norm_ = std::sqrt(std::max(total.squares.momentum, total.squares.impulse));
 }
 
 void SapIterate::gatherImpulses() {
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       std::fill_n(generalized_impulse_.data() + first_velocity_[i], sizes_[i], Real(0));
       gatherTransposed(i, gamma_.data(), generalized_impulse_.data());
@@ -459,21 +388,13 @@ void SapIterate::gatherImpulses() {
 }
 
 void SapIterate::useHessian(bool isBlended) {
-  if (!isBlended) {
-    std::copy_n(hessian_.data(), num_hessian_, used_hessian_.data());
-    has_new_hessian_ = false;
-    return;
-  }
-  for (int i = 0; i < num_hessian_; ++i) {
-    used_hessian_[i] = Real(0.5) * (used_hessian_[i] + hessian_[i]);
-  }
-  has_new_hessian_ = true;  // it is not that of any point: the next step needs its own
+  has_new_hessian_ = takeHessian(isBlended, hessian_.data(), num_hessian_, used_hessian_.data());
 }
 
 void SapIterate::assemble(BlockSparse* h) {
   h->setZero();
   Real* const values = h->values();
-  forEachChunk(numCliques(), kCliqueGrain / 4, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain / 4, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const int n = sizes_[i];
       const BlockPlace diagonal = h->diagonalPlace(i);
@@ -581,7 +502,7 @@ void SapIterate::addTouch(const BlockSparse& h, int clique, const Touch& touch,
 }
 
 void SapIterate::multiply(const Real* x, Real* y) {
-  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numConstraints(), kConstraintGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const Local& local = locals_[i];
       Real t[kSapMaxRows];
@@ -590,7 +511,7 @@ void SapIterate::multiply(const Real* x, Real* y) {
                       t, row_scratch_.data() + local.row);
     }
   });
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i];
       six_->multiplySymmetric(a_[i], sizes_[i], x + first, y + first);
@@ -602,7 +523,7 @@ void SapIterate::multiply(const Real* x, Real* y) {
 void SapIterate::factorDiagonal() {
   growTo(&diagonal_blocks_, static_cast<std::size_t>(first_entry_[sizes_.size()]));
   growTo(&inverse_diagonal_factor_, static_cast<std::size_t>(first_entry_[sizes_.size()]));
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const int n = sizes_[i];
       Real* const block = diagonal_blocks_.data() + first_entry_[i];
@@ -636,12 +557,11 @@ void SapIterate::factorDiagonal() {
 }
 
 void SapIterate::precondition(const Real* r, Real* z) {
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i], n = sizes_[i];
       const Real* const inverse = inverse_diagonal_factor_.data() + first_entry_[i];
-      multiplyLower(inverse, n, r + first, scratch_.data() + first);
-      multiplyLowerTransposed(inverse, n, scratch_.data() + first, z + first);
+      multiplyInverse(inverse, n, r + first, scratch_.data() + first, z + first);
     }
   });
 }
@@ -653,7 +573,7 @@ Real SapIterate::dot(const Real* x, const Real* y) const {
 }
 
 Real SapIterate::setDirection() {
-  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numConstraints(), kConstraintGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const Local& local = locals_[i];
       Real* const rows = direction_vc_.data() + local.row;
@@ -665,7 +585,7 @@ Real SapIterate::setDirection() {
       }
     }
   });
-  forEachChunk(numCliques(), kCliqueGrain, [&](int begin, int end, int) {
+  forEachChunk(pool_, numCliques(), kCliqueGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const int first = first_velocity_[i];
       six_->multiplySymmetric(a_[i], sizes_[i], direction_.data() + first,
@@ -678,40 +598,30 @@ Real SapIterate::setDirection() {
 }
 
 LinePoint SapIterate::evaluateLine(Real alpha) {
-  const int numChunks = (numConstraints() + kConstraintGrain - 1) / kConstraintGrain;
-  forEachChunk(numConstraints(), kConstraintGrain, [&](int begin, int end, int chunk) {
-    LinePoint sum;
-    for (int i = begin; i < end; ++i) {
-      withShape(locals_[i], [&](auto shape) { addToLine<shape>(locals_[i], alpha, &sum); });
-    }
-    parts_[2 * chunk] = sum.slope;
-    parts_[2 * chunk + 1] = sum.curvature;
-  });
   LinePoint point{.slope = line_slope_ + alpha * line_curvature_, .curvature = line_curvature_};
-  for (int chunk = 0; chunk < numChunks; ++chunk) {
-    point.slope += parts_[2 * chunk];
-    point.curvature += parts_[2 * chunk + 1];
-  }
+  addChunks(
+      pool_, numConstraints(), kConstraintGrain, &line_parts_, &point, [&](int begin, int end) {
+        LinePoint sum;
+        for (int i = begin; i < end; ++i) {
+          withShape(locals_[i], [&](auto shape) { addToLine<shape>(locals_[i], alpha, &sum); });
+        }
+        return sum;
+      });
   return point;
 }
 
 template <SapIterate::Shape kShape>
 void SapIterate::addToLine(const Local& local, Real alpha, LinePoint* sum) const {
   const int m = Sizes<kShape>(local).numRows;
-  const Real* const start = vc_.data() + local.row;
-  const Real* const change = direction_vc_.data() + local.row;
-  Real vc[kSapMaxRows] = {}, gamma[kSapMaxRows] = {}, product[kSapMaxRows] = {};
-  Real g[kSapMaxRows * (kSapMaxRows + 1) / 2] = {};
-  for (int k = 0; k < m; ++k) vc[k] = start[k] + alpha * change[k];
-  if constexpr (kIsContact<kShape>) {
-    static_cast<void>(constraints_.evaluateContact(local.parameters, vc, gamma, g));
-    multiplyHessian(SapHessian::Packed, g, 3, 1, change, product);
-  } else {
-    static_cast<void>(constraints_.evaluate(local.kind, m, local.parameters, vc, gamma, g));
-    multiplyHessian(hessianOf(local.kind), g, m, 1, change, product);
-  }
-  for (int k = 0; k < m; ++k) sum->slope -= change[k] * gamma[k];
-  for (int k = 0; k < m; ++k) sum->curvature += change[k] * product[k];
+  const SapHessian form = kIsContact<kShape> ? SapHessian::Packed : hessianOf(local.kind);
+  solver::addToLine(
+      form, m, vc_.data() + local.row, direction_vc_.data() + local.row, alpha,
+      [&](const Real* vc, Real* gamma, Real* g) {
+        return kIsContact<kShape>
+                   ? constraints_.evaluateContact(local.parameters, vc, gamma, g)
+                   : constraints_.evaluate(local.kind, m, local.parameters, vc, gamma, g);
+      },
+      sum);
 }
 
 void SapIterate::move(Real alpha) {
@@ -723,39 +633,21 @@ std::int32_t SapIterate::worstConstraint() {
   for (int i = 0; i < numCliques(); ++i) {
     const int first = first_velocity_[i], n = sizes_[i];
     const Real* const inverse = inverse_factor_.data() + first_entry_[i];
-    multiplyLower(inverse, n, gradient_.data() + first, rounding_.data() + first);
-    multiplyLowerTransposed(inverse, n, rounding_.data() + first, scratch_.data() + first);
+    multiplyInverse(inverse, n, gradient_.data() + first, rounding_.data() + first,
+                    scratch_.data() + first);
   }
-  std::int32_t worst = -1;
-  Real largest = -1;
-  for (const Local& local : locals_) {
-    Real error[kSapMaxRows];
+  return largestConstraint(locals_, [&](const Local& local, Real* error) {
     rowVelocity(local, scratch_.data(), error);
-    Real size = 0;
-    for (int k = 0; k < local.numRows; ++k) size += std::abs(error[k]);
-    if (size > largest) {
-      largest = size;
-      worst = local.index;
-    }
-  }
-  return worst;
+  });
 }
 
 void SapIterate::write(SapProblem* problem) const {
   for (int i = 0; i < numCliques(); ++i) {
-    const int first = first_velocity_[i], start = problem->firstVelocity[clique_of_problem_[i]];
-    for (int k = 0; k < sizes_[i]; ++k) {
-      problem->v[start + k] = v_[first + k];
-      problem->generalizedImpulse[start + k] = generalized_impulse_[first + k];
-    }
+    const int first = first_velocity_[i];
+    writeClique(clique_of_problem_[i], v_.data() + first, generalized_impulse_.data() + first,
+                problem);
   }
-  for (const Local& local : locals_) {
-    const int row = problem->constraints[local.index].firstRow;
-    for (int k = 0; k < local.numRows; ++k) {
-      problem->impulse[row + k] = gamma_[local.row + k];
-      problem->rowVelocity[row + k] = vc_[local.row + k];
-    }
-  }
+  writeRows(locals_, gamma_.data(), vc_.data(), problem);
 }
 
 }  // namespace tangere::solver

@@ -13,6 +13,7 @@
 #include "solver/block_sparse.hpp"
 #include "solver/line_search.hpp"
 #include "solver/sap_constraint.hpp"
+#include "solver/sap_iterate_common.hpp"
 #include "solver/sap_problem.hpp"
 #include "solver/six_blocks.hpp"
 #include "solver/small_dense.hpp"
@@ -213,13 +214,6 @@ class SapIterate {
     six_->multiplyContacts(side1(local), x + local.velocity1, y);
     if (local.size2 > 0) six_->addContacts(side2(local), x + local.velocity2, y);
   }
-  struct CostAndScale {
-    Real cost = 0, scale = 0;
-    void add(Real own) {
-      cost += own;
-      scale += std::abs(own);
-    }
-  };
   void evaluateRun(const Local& local, bool scatters, CostAndScale* sum);
   void boundRoundingOfRun(const Local& local);
   void boundImpulse(const Local& local, int numRows, const Real* size, Real* impulse) const;
@@ -246,14 +240,6 @@ class SapIterate {
                             isFirst ? local.size1 : local.size2, x + local.row,
                             y + (isFirst ? local.velocity1 : local.velocity2));
     }
-  }
-
-  /// body(begin, end, chunk) for ranges of `grain`, on the pool where there is one.
-  template <class Body>
-  void forEachChunk(int count, int grain, const Body& body) const {
-    core::parallelFor(pool_, count, grain, [&](std::int64_t begin, std::int64_t end) {
-      body(static_cast<int>(begin), static_cast<int>(end), static_cast<int>(begin / grain));
-    });
   }
 
   const SapProblem* problem_ = nullptr;
@@ -287,7 +273,9 @@ class SapIterate {
   std::vector<Real> direction_, direction_momentum_, direction_vc_;
   Real line_slope_ = 0, line_curvature_ = 0;  // of the quadratic part
 
-  std::vector<Real> parts_;
+  std::vector<CostAndScale> cost_parts_;
+  std::vector<VelocitySums> velocity_parts_;
+  std::vector<LinePoint> line_parts_;
   std::vector<Real> diagonal_blocks_, inverse_diagonal_factor_;  // L^-1 of the diagonal blocks of H
   std::vector<Real> scratch_, row_scratch_, delassus_;
   std::vector<Real> rounding_;          // of the certificate

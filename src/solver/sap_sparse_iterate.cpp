@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solver/sap_sparse_iterate.hpp"
 
+#include "solver/sap_iterate_common.hpp"
 #include "solver/six_blocks.hpp"
 #include "solver/small_dense.hpp"
 
@@ -12,46 +13,25 @@
 namespace tangere::solver {
 namespace {
 
-/// Constraints and vertices of one part of a sum, and of one task.
-constexpr int kConstraintGrain = 64;
+/// Vertices of one part of a sum, and of one task.
 constexpr int kVertexGrain = 256;
-
-template <class T>
-void growTo(std::vector<T>* array, std::size_t size) {
-  if (array->size() < size) array->resize(size);
-}
-
-int numChunksOf(int count) { return (count + kConstraintGrain - 1) / kConstraintGrain; }
 
 }  // namespace
 
-/// body(begin, end, chunk).
-template <class Body>
-void SapSparseIterate::forEachConstraint(const Body& body) const {
-  core::parallelFor(pool_, numConstraints(), kConstraintGrain,
-                    [&](std::int64_t begin, std::int64_t end) {
-                      body(static_cast<int>(begin), static_cast<int>(end),
-                           static_cast<int>(begin / kConstraintGrain));
-                    });
-}
-
-/// body(chunk, first velocity, end velocity, index of the chunk).
-template <class Body>
-void SapSparseIterate::forEachVelocityChunk(const Body& body) const {
-  core::parallelFor(
-      pool_, static_cast<std::int64_t>(chunks_.size()), 1,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const Chunk& chunk = chunks_[i];
-          if (chunk.isSparse) {
-            const int first = num_dense_ + 3 * soft_[chunk.clique].firstRow;
-            body(chunk, first + 3 * chunk.begin, first + 3 * chunk.end, static_cast<int>(i));
-          } else {
-            const DenseClique& clique = dense_[chunk.clique];
-            body(chunk, clique.first, clique.first + clique.size, static_cast<int>(i));
-          }
-        }
-      });
+/// body(chunk, first velocity, end velocity), where a chunk is one of chunks_; total gets the sums
+/// that it returns.
+template <class Sum, class Body>
+void SapSparseIterate::addVelocityChunks(std::vector<Sum>* parts, Sum* total,
+                                         const Body& body) const {
+  addChunks(pool_, static_cast<int>(chunks_.size()), 1, parts, total, [&](int i, int) {
+    const Chunk& chunk = chunks_[i];
+    if (chunk.isSparse) {
+      const int first = num_dense_ + 3 * soft_[chunk.clique].firstRow;
+      return body(chunk, first + 3 * chunk.begin, first + 3 * chunk.end);
+    }
+    const DenseClique& clique = dense_[chunk.clique];
+    return body(chunk, clique.first, clique.first + clique.size);
+  });
 }
 
 SapInput SapSparseIterate::bind(const SapOptions& options, const SapProblem& problem,
@@ -147,11 +127,7 @@ SapInput SapSparseIterate::bindDense() {
                                      inverse)) {
       return SapInput::NotPositive;
     }
-    Real* const diagonal = inverse_diagonal_.data() + clique.first;
-    std::fill_n(diagonal, n, Real(0));
-    for (int r = 0; r < n; ++r) {
-      for (int c = 0; c <= r; ++c) diagonal[c] += inverse[r * n + c] * inverse[r * n + c];
-    }
+    sixFunctions().inverseDiagonal(inverse, n, inverse_diagonal_.data() + clique.first);
     for (int k = 0; k < n; ++k) {
       const Real guess = problem_->v[start + k];
       v_[clique.first + k] = std::isfinite(guess) ? guess : problem_->vStar[start + k];
@@ -207,15 +183,9 @@ SapInput SapSparseIterate::bindConstraints(const SapOptions& options,
     const SapConstraint& c = problem.constraints[constraints[i]];
     SparseLocal& local = locals_[i];
     local = {};
-    local.index = constraints[i];
-    local.kind = c.kind;
-    local.numRows = c.numRows;
-    local.row = num_rows_;
-    local.hessian = num_hessian_;
+    addRows(problem, constraints[i], &num_rows_, &num_hessian_, &local);
     bindSides(c, &local);
     packed_at_[i] = c.numNodes1 > 0 && c.numNodes2 > 0 ? packJacobians(c) : -1;
-    num_rows_ += c.numRows;
-    num_hessian_ += hessianSize(c.kind, c.numRows);
   }
   for (std::size_t i = 0; i < locals_.size(); ++i) {
     if (packed_at_[i] >= 0) locals_[i].softJacobian = packed_.data() + packed_at_[i];
@@ -226,28 +196,14 @@ SapInput SapSparseIterate::bindConstraints(const SapOptions& options,
   for (std::vector<Real>* array : {&hessian_, &new_hessian_, &used_hessian_}) {
     growTo(array, static_cast<std::size_t>(num_hessian_));
   }
-  growTo(&parts_, std::max(3 * (locals_.size() / kConstraintGrain + 1), 5 * chunks_.size()));
-  growTo(&delassus_, locals_.size() * kSapMaxRows * kSapMaxRows);
-  forEachConstraint([&](int begin, int end, int) {
+  growTo(&delassus_, locals_.size() * kDelassusStride);
+  forEachChunk(pool_, numConstraints(), kConstraintGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
-      delassus(locals_[i], delassus_.data() + i * std::size_t{kSapMaxRows * kSapMaxRows});
+      delassus(locals_[i], delassus_.data() + i * std::size_t{kDelassusStride});
     }
   });
-  for (int i = 0; i < numConstraints(); ++i) {
-    SparseLocal& local = locals_[i];
-    const Real* const w = delassus_.data() + i * std::size_t{kSapMaxRows * kSapMaxRows};
-    const Real* const bias = problem.bias.data() + problem.constraints[local.index].firstRow;
-    for (int k = 0; k < local.numRows; ++k) bias_[local.row + k] = bias[k];
-    // W holds every entry of J squared: it is finite only when they are.
-    const bool isFinite =
-        isFiniteArray(w, local.numRows * local.numRows) && isFiniteArray(bias, local.numRows);
-    local.parameters = isFinite ? constraints_.prepare(options, problem, local.index, w) : -1;
-    if (local.parameters < 0) {
-      bad_constraint_ = local.index;
-      return SapInput::NotFinite;
-    }
-  }
-  return SapInput::Good;
+  bad_constraint_ = prepareRows(options, problem, delassus_, &locals_, bias_.data(), &constraints_);
+  return bad_constraint_ < 0 ? SapInput::Good : SapInput::NotFinite;
 }
 
 void SapSparseIterate::bindSides(const SapConstraint& c, SparseLocal* local) {
@@ -314,14 +270,7 @@ void SapSparseIterate::delassus(const SparseLocal& local, Real* w) const {
     if (n > kMaxStackVelocities) heap.resize(static_cast<std::size_t>(m) * n);
     Real* const y = n > kMaxStackVelocities ? heap.data() : stack;
     const Real* const inverse = inverse_factor_.data() + first_entry_[side.clique];
-    for (int a = 0; a < m; ++a) {
-      multiplyLower(inverse, n, side.jacobian + a * n, y + a * n);
-      for (int b = 0; b <= a; ++b) {
-        Real sum = 0;
-        for (int k = 0; k < n; ++k) sum += y[a * n + k] * y[b * n + k];
-        w[a * m + b] += sum;
-      }
-    }
+    addDelassus(side.jacobian, m, n, inverse, y, w);
   }
   const int columns = 3 * local.group.count;
   for (int i = 0; i < local.group.count; ++i) {
@@ -336,32 +285,30 @@ void SapSparseIterate::delassus(const SparseLocal& local, Real* w) const {
       }
     }
   }
-  for (int k = 0; k < m; ++k) {
-    for (int l = 0; l < k; ++l) w[l * m + k] = w[k * m + l];
-  }
+  mirrorLower(m, w);
 }
 
 /// The sparse cliques count from their guess.
 void SapSparseIterate::setReference() {
-  cost_offset_ = 0;
   for (const Soft& soft : soft_) {
     const int first = num_dense_ + 3 * soft.firstRow, size = 3 * soft.data->a->numRows();
     std::copy_n(v_.data() + first, size, reference_.data() + first);
   }
-  forEachVelocityChunk([&](const Chunk& chunk, int begin, int end, int index) {
+  CostAndScale total;
+  addVelocityChunks(&cost_parts_, &total, [&](const Chunk& chunk, int begin, int end) {
     multiplyA(chunk, reference_.data(), reference_momentum_.data());
-    Real offset = 0;
+    CostAndScale sum;
     for (int k = begin; k < end; ++k) {
       offset_[k] = 0;
       if (!chunk.isSparse) continue;
       const Soft& soft = soft_[chunk.clique];
       const Real b = soft.data->momentum[k - num_dense_ - 3 * soft.firstRow];
       offset_[k] = reference_momentum_[k] - b;
-      offset += reference_[k] * (Real(0.5) * reference_momentum_[k] - b);
+      sum.add(reference_[k] * (Real(0.5) * reference_momentum_[k] - b));
     }
-    parts_[index] = offset;
+    return sum;
   });
-  for (std::size_t i = 0; i < chunks_.size(); ++i) cost_offset_ += parts_[i];
+  cost_offset_ = total.cost;
 }
 
 void SapSparseIterate::setFreeVelocity() {
@@ -374,13 +321,7 @@ void SapSparseIterate::setFreeVelocity() {
 void SapSparseIterate::chooseGuess(const SapOptions& options) {
   is_evaluated_ = false;
   if (options.guess == SapGuess::Velocity || num_dense_ == 0) return;
-  for (const SparseLocal& local : locals_) {
-    const Real* const guess =
-        problem_->impulse.data() + problem_->constraints[local.index].firstRow;
-    for (int k = 0; k < local.numRows; ++k) impulse_guess_[local.row + k] = guess[k];
-  }
-  if (isZero(impulse_guess_.data(), num_rows_) ||
-      !isFiniteArray(impulse_guess_.data(), num_rows_)) {
+  if (!readImpulseGuess(*problem_, locals_, num_rows_, impulse_guess_.data())) {
     return;
   }
   evaluate();
@@ -391,8 +332,8 @@ void SapSparseIterate::chooseGuess(const SapOptions& options) {
   for (std::size_t i = 0; i < dense_.size(); ++i) {
     const int n = dense_[i].size, first = dense_[i].first;
     const Real* const inverse = inverse_factor_.data() + first_entry_[i];
-    multiplyLower(inverse, n, generalized_impulse_.data() + first, scratch_.data() + first);
-    multiplyLowerTransposed(inverse, n, scratch_.data() + first, v_.data() + first);
+    multiplyInverse(inverse, n, generalized_impulse_.data() + first, scratch_.data() + first,
+                    v_.data() + first);
     for (int k = 0; k < n; ++k) v_[first + k] += reference_[first + k];
   }
   evaluate();
@@ -451,29 +392,23 @@ void SapSparseIterate::multiplyA(const Chunk& chunk, const Real* x, Real* y) con
 
 void SapSparseIterate::evaluate() {
   is_evaluated_ = true;
-  const int numChunks = numChunksOf(numConstraints());
-  Real* const scales = parts_.data() + numChunks;
-  forEachConstraint([&](int begin, int end, int chunk) {
-    Real cost = 0, scale = 0;
-    for (int i = begin; i < end; ++i) {
-      const SparseLocal& local = locals_[i];
-      Real* const vc = vc_.data() + local.row;
-      rowVelocity(local, v_.data(), vc);
-      for (int k = 0; k < local.numRows; ++k) vc[k] += bias_[local.row + k];
-      const Real own =
-          constraints_.evaluate(local.kind, local.numRows, local.parameters, vc,
-                                gamma_.data() + local.row, new_hessian_.data() + local.hessian);
-      cost += own;
-      scale += std::abs(own);
-    }
-    parts_[chunk] = cost;
-    scales[chunk] = scale;
-  });
-  cost_ = cost_scale_ = 0;
-  for (int chunk = 0; chunk < numChunks; ++chunk) {
-    cost_ += parts_[chunk];
-    cost_scale_ += scales[chunk];
-  }
+  CostAndScale total;
+  addChunks(pool_, numConstraints(), kConstraintGrain, &cost_parts_, &total,
+            [&](int begin, int end) {
+              CostAndScale sum;
+              for (int i = begin; i < end; ++i) {
+                const SparseLocal& local = locals_[i];
+                Real* const vc = vc_.data() + local.row;
+                rowVelocity(local, v_.data(), vc);
+                for (int k = 0; k < local.numRows; ++k) vc[k] += bias_[local.row + k];
+                sum.add(constraints_.evaluate(local.kind, local.numRows, local.parameters, vc,
+                                              gamma_.data() + local.row,
+                                              new_hessian_.data() + local.hessian));
+              }
+              return sum;
+            });
+  cost_ = total.cost;
+  cost_scale_ = total.scale;
   gatherImpulses();
   const auto hessianBytes = static_cast<std::size_t>(num_hessian_) * sizeof(Real);
   has_new_hessian_ =
@@ -494,49 +429,30 @@ void SapSparseIterate::gatherImpulses() {
 /// Everything that is summed over velocities.
 void SapSparseIterate::evaluateGradient() {
   for (int k = 0; k < num_velocities_; ++k) difference_[k] = v_[k] - reference_[k];
-  forEachVelocityChunk([&](const Chunk& chunk, int begin, int end, int index) {
-    Real cost = 0, costScale = 0, gradient = 0, momentum = 0, impulse = 0;
+  VelocitySums total;
+  addVelocityChunks(&velocity_parts_, &total, [&](const Chunk& chunk, int begin, int end) {
+    VelocitySums sum;
     multiplyA(chunk, difference_.data(), momentum_.data());
     for (int k = begin; k < end; ++k) {
       const Real own = difference_[k] * (Real(0.5) * momentum_[k] + offset_[k]);
-      cost += own;
-      costScale += chunk.isSparse ? std::abs(own) : own;
+      sum.cost.cost += own;
+      sum.cost.scale += chunk.isSparse ? std::abs(own) : own;
       const Real j = generalized_impulse_[k];
-      const Real dp = scale_[k] * (momentum_[k] + reference_momentum_[k]);
+      const Real whole = momentum_[k] + reference_momentum_[k];
       momentum_[k] += offset_[k];
       gradient_[k] = momentum_[k] - j;
-      const Real dg = scale_[k] * gradient_[k], dj = scale_[k] * j;
-      gradient += dg * dg;
-      momentum += dp * dp;
-      impulse += dj * dj;
+      sum.squares.add(scale_[k], gradient_[k], whole, j);
     }
-    Real* const part = parts_.data() + 5 * index;
-    part[0] = cost;
-    part[1] = costScale;
-    part[2] = gradient;
-    part[3] = momentum;
-    part[4] = impulse;
+    return sum;
   });
-  Real sums[5] = {};
-  for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    for (int k = 0; k < 5; ++k) sums[k] += parts_[5 * chunk + k];
-  }
-  cost_ += sums[0];
-  cost_scale_ += sums[1];
-  gradient_norm_ = std::sqrt(sums[2]);
-  momentum_norm_ = std::sqrt(std::max(sums[3], sums[4]));
+  cost_ += total.cost.cost;
+  cost_scale_ += total.cost.scale;
+  gradient_norm_ = std::sqrt(total.squares.gradient);
+  momentum_norm_ = std::sqrt(std::max(total.squares.momentum, total.squares.impulse));
 }
 
 void SapSparseIterate::useHessian(bool isBlended) {
-  if (!isBlended) {
-    std::copy_n(hessian_.data(), num_hessian_, used_hessian_.data());
-    has_new_hessian_ = false;
-    return;
-  }
-  for (int i = 0; i < num_hessian_; ++i) {
-    used_hessian_[i] = Real(0.5) * (used_hessian_[i] + hessian_[i]);
-  }
-  has_new_hessian_ = true;  // it is not that of any point: the next step needs its own
+  has_new_hessian_ = takeHessian(isBlended, hessian_.data(), num_hessian_, used_hessian_.data());
 }
 
 Real SapSparseIterate::dot(const Real* x, const Real* y) const {
@@ -544,13 +460,13 @@ Real SapSparseIterate::dot(const Real* x, const Real* y) const {
 }
 
 Real SapSparseIterate::setDirection() {
-  forEachConstraint([&](int begin, int end, int) {
+  forEachChunk(pool_, numConstraints(), kConstraintGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       rowVelocity(locals_[i], direction_.data(), direction_vc_.data() + locals_[i].row);
     }
   });
-  forEachVelocityChunk([&](const Chunk& chunk, int, int, int) {
-    multiplyA(chunk, direction_.data(), direction_momentum_.data());
+  forEachChunk(pool_, static_cast<int>(chunks_.size()), 1, [&](int i, int) {
+    multiplyA(chunks_[i], direction_.data(), direction_momentum_.data());
   });
   line_slope_ = dot(direction_.data(), momentum_.data());
   line_curvature_ = dot(direction_momentum_.data(), direction_.data());
@@ -558,29 +474,20 @@ Real SapSparseIterate::setDirection() {
 }
 
 LinePoint SapSparseIterate::evaluateLine(Real alpha) {
-  forEachConstraint([&](int begin, int end, int chunk) {
-    LinePoint sum;
-    for (int i = begin; i < end; ++i) {
-      const SparseLocal& local = locals_[i];
-      const int m = local.numRows;
-      const Real* const start = vc_.data() + local.row;
-      const Real* const change = direction_vc_.data() + local.row;
-      Real vc[kSapMaxRows] = {}, gamma[kSapMaxRows] = {}, product[kSapMaxRows] = {};
-      Real g[kSapMaxRows * (kSapMaxRows + 1) / 2] = {};
-      for (int k = 0; k < m; ++k) vc[k] = start[k] + alpha * change[k];
-      static_cast<void>(constraints_.evaluate(local.kind, m, local.parameters, vc, gamma, g));
-      multiplyHessian(hessianOf(local.kind), g, m, 1, change, product);
-      for (int k = 0; k < m; ++k) sum.slope -= change[k] * gamma[k];
-      for (int k = 0; k < m; ++k) sum.curvature += change[k] * product[k];
-    }
-    parts_[2 * chunk] = sum.slope;
-    parts_[2 * chunk + 1] = sum.curvature;
-  });
   LinePoint point{.slope = line_slope_ + alpha * line_curvature_, .curvature = line_curvature_};
-  for (int chunk = 0; chunk < numChunksOf(numConstraints()); ++chunk) {
-    point.slope += parts_[2 * chunk];
-    point.curvature += parts_[2 * chunk + 1];
-  }
+  addChunks(
+      pool_, numConstraints(), kConstraintGrain, &line_parts_, &point, [&](int begin, int end) {
+        LinePoint sum;
+        for (int i = begin; i < end; ++i) {
+          const SparseLocal& local = locals_[i];
+          const auto evaluateOne = [&](const Real* vc, Real* gamma, Real* g) {
+            return constraints_.evaluate(local.kind, local.numRows, local.parameters, vc, gamma, g);
+          };
+          addToLine(hessianOf(local.kind), local.numRows, vc_.data() + local.row,
+                    direction_vc_.data() + local.row, alpha, evaluateOne, &sum);
+        }
+        return sum;
+      });
   return point;
 }
 
@@ -594,44 +501,26 @@ std::int32_t SapSparseIterate::worstConstraint() {
   for (std::size_t i = 0; i < dense_.size(); ++i) {
     const int first = dense_[i].first, n = dense_[i].size;
     const Real* const inverse = inverse_factor_.data() + first_entry_[i];
-    multiplyLower(inverse, n, gradient_.data() + first, rounding_.data() + first);
-    multiplyLowerTransposed(inverse, n, rounding_.data() + first, scratch_.data() + first);
+    multiplyInverse(inverse, n, gradient_.data() + first, rounding_.data() + first,
+                    scratch_.data() + first);
   }
   for (int i = 0; i < num_vertices_; ++i) {
     multiplyDense(inverse_blocks_.data() + std::size_t{9} * i, 3, 3,
                   gradient_.data() + num_dense_ + 3 * i, scratch_.data() + num_dense_ + 3 * i);
   }
-  std::int32_t worst = -1;
-  Real largest = -1;
-  for (const SparseLocal& local : locals_) {
-    Real error[kSapMaxRows];
+  return largestConstraint(locals_, [&](const SparseLocal& local, Real* error) {
     rowVelocity(local, scratch_.data(), error);
-    Real size = 0;
-    for (int k = 0; k < local.numRows; ++k) size += std::abs(error[k]);
-    if (size > largest) {
-      largest = size;
-      worst = local.index;
-    }
-  }
-  return worst;
+  });
 }
 
 void SapSparseIterate::write(SapProblem* problem) const {
-  const auto writeClique = [&](std::int32_t clique) {
-    const int first = first_velocity_[clique], start = problem->firstVelocity[clique];
-    std::copy_n(v_.data() + first, problem->numVelocities(clique), problem->v.data() + start);
-    std::copy_n(generalized_impulse_.data() + first, problem->numVelocities(clique),
-                problem->generalizedImpulse.data() + start);
+  const auto writeVelocities = [&](std::int32_t clique) {
+    const int first = first_velocity_[clique];
+    writeClique(clique, v_.data() + first, generalized_impulse_.data() + first, problem);
   };
-  for (const std::int32_t clique : dense_clique_) writeClique(clique);
-  for (const Soft& soft : soft_) writeClique(soft.clique);
-  for (const SparseLocal& local : locals_) {
-    const int row = problem->constraints[local.index].firstRow;
-    for (int k = 0; k < local.numRows; ++k) {
-      problem->impulse[row + k] = gamma_[local.row + k];
-      problem->rowVelocity[row + k] = vc_[local.row + k];
-    }
-  }
+  for (const std::int32_t clique : dense_clique_) writeVelocities(clique);
+  for (const Soft& soft : soft_) writeVelocities(soft.clique);
+  writeRows(locals_, gamma_.data(), vc_.data(), problem);
 }
 
 }  // namespace tangere::solver

@@ -15,6 +15,7 @@
 #include "solver/line_search.hpp"
 #include "solver/sap_constraint.hpp"
 #include "solver/sap_iterate.hpp"
+#include "solver/sap_iterate_common.hpp"
 #include "solver/sap_problem.hpp"
 #include "solver/sap_sparse_hessian.hpp"
 
@@ -108,10 +109,8 @@ class SapSparseIterate {
   void boundRounding();
   void boundRoundingOf(const SparseLocal& local);
 
-  template <class Body>
-  void forEachConstraint(const Body& body) const;
-  template <class Body>
-  void forEachVelocityChunk(const Body& body) const;
+  template <class Sum, class Body>
+  void addVelocityChunks(std::vector<Sum>* parts, Sum* total, const Body& body) const;
 
   const SapProblem* problem_ = nullptr;
   core::ThreadPool* pool_ = nullptr;
@@ -151,7 +150,10 @@ class SapSparseIterate {
   std::vector<Real> direction_, direction_momentum_, direction_vc_;
   Real line_slope_ = 0, line_curvature_ = 0;
 
-  std::vector<Real> parts_, scratch_, rounding_;
+  std::vector<CostAndScale> cost_parts_;
+  std::vector<VelocitySums> velocity_parts_;
+  std::vector<LinePoint> line_parts_;
+  std::vector<Real> scratch_, rounding_;
   std::int32_t bad_constraint_ = -1, bad_clique_ = -1;
 };
 

@@ -207,4 +207,30 @@ inline void multiplyLowerTransposed(const Real* __restrict__ l, int n, const Rea
   }
 }
 
+/// y = A^-1 x of A = L L^T, given L^-1; scratch for n numbers, not x and not y.
+inline void multiplyInverse(const Real* inverse, int n, const Real* x, Real* scratch, Real* y) {
+  multiplyLower(inverse, n, x, scratch);
+  multiplyLowerTransposed(inverse, n, scratch, y);
+}
+
+/// w += Y^T Y, Y = L^-1 J^T; J has `m` rows of n, w is m x m and gets its lower triangle, y is
+/// scratch for m n numbers.
+inline void addDelassus(const Real* jacobian, int m, int n, const Real* inverse, Real* y, Real* w) {
+  for (int a = 0; a < m; ++a) {
+    multiplyLower(inverse, n, jacobian + a * n, y + a * n);
+    for (int b = 0; b <= a; ++b) {
+      Real sum = 0;
+      for (int i = 0; i < n; ++i) sum += y[a * n + i] * y[b * n + i];
+      w[a * m + b] += sum;
+    }
+  }
+}
+
+/// Completes w, m x m and symmetric, from its lower triangle.
+inline void mirrorLower(int m, Real* w) {
+  for (int k = 0; k < m; ++k) {
+    for (int l = 0; l < k; ++l) w[l * m + k] = w[k * m + l];
+  }
+}
+
 }  // namespace tangere::solver

@@ -5,51 +5,18 @@
 #include <tangere/broad_phase.hpp>
 #include <tangere/error.hpp>
 
-#include "collision/scene_random.hpp"
+#include "core/counted_allocations.hpp"
+#include "core/scene_random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
-#include <new>
 #include <set>
 #include <thread>
-
-namespace {
-
-std::atomic<long> numAllocations{0};
-
-}  // namespace
-
-// Counted for the whole program, to show that a warm broad phase asks for no memory. Not inlined:
-// gcc then takes malloc and operator delete for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++numAllocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  ++numAllocations;
-  const std::size_t step = static_cast<std::size_t>(alignment);
-  if (void* memory = std::aligned_alloc(step, (size + step - 1) / step * step)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++numAllocations;
-  return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace tangere {
 namespace {
@@ -553,11 +520,11 @@ TEST(BvhBroadPhase, AllocatesNothingOnceWarm) {
     };
     // Forth and back: the second time round every capacity is there.
     for (int round = 0; round < 4; ++round) {
-      const long before = numAllocations;
+      const long before = test::numAllocations;
       for (int i = 0; i < 30; ++i) step(1);
       for (int i = 0; i < 30; ++i) step(-1);
       if (round == 3) {
-        EXPECT_EQ(numAllocations, before) << "one in " << share << " moving";
+        EXPECT_EQ(test::numAllocations, before) << "one in " << share << " moving";
       }
     }
     EXPECT_GT(numPairs, 1000u);
@@ -577,9 +544,9 @@ TEST(BvhBroadPhase, ComingAndGoingWithoutQuestionsKeepsMemoryBounded) {
     }
   };
   cycle(2, 10000);
-  const long before = numAllocations;
+  const long before = test::numAllocations;
   cycle(2, 1000000);
-  EXPECT_EQ(numAllocations, before);
+  EXPECT_EQ(test::numAllocations, before);
   EXPECT_EQ(toVector(bvh.computePotentialPairs()), (std::vector<ObjectPair>{{0, 1}}));
 }
 

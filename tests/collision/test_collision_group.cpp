@@ -5,7 +5,7 @@
 #include <tangere/collision.hpp>
 #include <tangere/error.hpp>
 
-#include "collision/scene_random.hpp"
+#include "core/scene_random.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,34 +7,16 @@
 #include <tangere/error.hpp>
 
 #include "collision/kernels/patch_matching.hpp"
+#include "core/counted_allocations.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <vector>
-
-namespace {
-
-std::atomic<long> numAllocations{0};
-
-}  // namespace
-
-// Counted for the whole program, to show that a warm cache asks for no memory. Not inlined: gcc
-// then takes malloc and operator delete for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++numAllocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tangere {
 namespace {
@@ -1077,20 +1059,20 @@ TEST(ContactPatchCache, ASteadyStateAsksForNoMemory) {
     cache.update(flickering, poses);
   }
 
-  const long before = numAllocations;
+  const long before = test::numAllocations;
   for (int i = 0; i < 50; ++i) {
     cache.update(manifolds, poses);
     cache.update(flickering, poses);
     cache.update(std::span<const ContactManifold>{}, poses);
   }
-  EXPECT_EQ(numAllocations - before, 0);
+  EXPECT_EQ(test::numAllocations - before, 0);
 
   ContactPatchCache reserved({.enabled = true});
   reserved.reserve(kPairs);
   reserved.update(std::span<const ContactManifold>{}, poses);
-  const long beforeFirst = numAllocations;
+  const long beforeFirst = test::numAllocations;
   reserved.update(manifolds, poses);
-  EXPECT_LE(numAllocations - beforeFirst, 2);  // scratch of one pair, not of all
+  EXPECT_LE(test::numAllocations - beforeFirst, 2);  // scratch of one pair, not of all
 }
 
 }  // namespace

@@ -3,40 +3,18 @@
 // Whether a body meets itself, against a search of all pairs of tetrahedra: bodies that are only
 // squeezed cost next to nothing, and no contact is missed on the way into a fold.
 #include "collision/self_proximity.hpp"
+#include "core/counted_allocations.hpp"
 
 #include "collision/pressure_meshes.hpp"
-#include "collision/scene_random.hpp"
+#include "core/scene_random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <numbers>
 #include <vector>
-
-namespace {
-
-std::atomic<long> numAllocations{0};
-
-}  // namespace
-
-// Counted for the whole program, to show that a warm search asks for no memory. Not inlined: gcc
-// then takes malloc and operator delete for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++numAllocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++numAllocations;
-  return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -377,9 +355,9 @@ TEST(SelfProximity, WarmTestAllocatesNothingAndRepeatsItself) {
   const std::vector<ContactPolygon> first = out;
   const std::vector<geometry::IndexPair> touching = memory.touching;
   ASSERT_FALSE(first.empty());
-  const long before = numAllocations;
+  const long before = test::numAllocations;
   find();
-  EXPECT_EQ(numAllocations, before);
+  EXPECT_EQ(test::numAllocations, before);
   EXPECT_EQ(memory.touching, touching);
   expectSame(out, first);
 }

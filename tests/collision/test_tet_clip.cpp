@@ -6,7 +6,7 @@
 #include "collision/kernels/plane_tet_slice.hpp"
 #include "collision/kernels/tet_tet_surface.hpp"
 #include "collision/kernels/triangle_tet_clip.hpp"
-#include "collision/scene_random.hpp"
+#include "core/scene_random.hpp"
 #include "geometry/kernels/tet_gradient.hpp"
 
 #include <gtest/gtest.h>

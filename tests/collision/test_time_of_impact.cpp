@@ -3,8 +3,8 @@
 // The time of impact is never late: whatever it says, the shapes are apart up to that time.
 #include <tangere/collision.hpp>
 
-#include "collision/scene_random.hpp"
 #include "collision/shape_cast.hpp"
+#include "core/scene_random.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 // The system of a soft body: forces are derivatives of the energy and make no momentum, the matrix
 // is that of the linearly implicit step, patches stay uniform, inverted tetrahedra return, and
 // nothing depends on the number of threads.
+#include "core/counted_allocations.hpp"
 #include "dynamics/fem_assembly.hpp"
 
 #include <tangere/error.hpp>
@@ -16,24 +17,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <vector>
-
-namespace {
-std::atomic<long> numAllocations{0};
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  numAllocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tangere {
 namespace {
@@ -410,11 +396,11 @@ TEST(FemSystem, TakesNoMemory) {
     SoftAssembly assembly = dynamics::makeSoftAssembly(mesh);
     const std::vector<int> vertices{0, 3};
     const std::vector<Vec3> velocities(2);
-    const long before = numAllocations;
+    const long before = test::numAllocations;
     dynamics::assembleSoft(mesh, x.data(), v.data(), 0.01, {}, nullptr, nullptr, &assembly);
     dynamics::keepSpin(mesh, x.data(), v.data(), 0.01, nullptr, &assembly);
     dynamics::applyVertexConstraints(mesh, vertices, velocities, &assembly);
-    EXPECT_EQ(numAllocations - before, 0);
+    EXPECT_EQ(test::numAllocations - before, 0);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/linear_bvh.hpp"
 
-#include "collision/scene_random.hpp"
+#include "core/scene_random.hpp"
 
 #include <gtest/gtest.h>
 

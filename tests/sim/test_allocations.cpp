@@ -4,27 +4,10 @@
 //
 //   test_sim_allocations                              a short soak
 //   TANGERE_SOAK_STEPS=1000000 test_sim_allocations   the long one
+#include "core/counted_allocations.hpp"
 #include "sim/random_scene.hpp"
 
-#include <atomic>
 #include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<long> numAllocations{0};
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  numAllocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  numAllocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tangere::test {
 namespace {
@@ -33,9 +16,9 @@ namespace {
 long allocationsOf(const Scene& scene, int before, int steps, int numThreads = 1) {
   Simulator sim(scene.build(), numThreads);
   sim.step(before);
-  const long start = numAllocations;
+  const long start = test::numAllocations;
   sim.step(steps);
-  return numAllocations - start;
+  return test::numAllocations - start;
 }
 
 Scene pile(Real restitution, bool mayPutToSleep = false) {
@@ -60,9 +43,9 @@ TEST(Allocations, APileAtRestTakesNoMemoryWithThreads) {
   sim.step(3000);
   long last = -1;
   for (int window = 0; window < 40 && last != 0; ++window) {
-    const long start = numAllocations;
+    const long start = test::numAllocations;
     sim.step(500);
-    last = numAllocations - start;
+    last = test::numAllocations - start;
   }
   EXPECT_EQ(last, 0);
 }
@@ -123,10 +106,10 @@ TEST(Soak, AMixedPileRunsOnWithoutGrowthNanOrAnOpenLedger) {
   }
   CheckedSimulation run(scene);
   run.run(static_cast<int>(steps / 2));
-  const long half = numAllocations;
+  const long half = test::numAllocations;
   run.run(static_cast<int>(steps / 2));
   // Buffers may still find a new maximum, but not go on growing.
-  EXPECT_LT(numAllocations - half, 200);
+  EXPECT_LT(test::numAllocations - half, 200);
   for (int i = 0; i < 12; ++i) {
     const Vec3 p = run.position(named("b", 100 + i));
     EXPECT_LT(std::max(std::fabs(p.x), std::fabs(p.y)), 0.7) << "left the tray";

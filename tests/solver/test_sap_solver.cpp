@@ -1,36 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The convex solver on problems whose answer is known, and on inputs that have none.
+#include "core/counted_allocations.hpp"
 #include "solver/sap_solver.hpp"
 
 #include "solver/sap_scenes.hpp"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <new>
 #include <vector>
-
-namespace {
-
-std::atomic<long> numAllocations{0};
-
-}  // namespace
-
-// Counted for the whole program, to show that a warm solver asks for no memory. Not inlined: gcc
-// then takes malloc and operator delete for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++numAllocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tangere::solver {
 namespace {
@@ -400,12 +382,12 @@ TEST(SapSolver, AWarmSolverAsksForNoMemory) {
     SapProblem problem;
     long before = 0;
     for (int i = 0; i < 20; ++i) {
-      if (i == 3) before = numAllocations.load();
+      if (i == 3) before = tangere::test::numAllocations.load();
       world.fill(&problem);
       static_cast<void>(solver.solve(options, &problem));
       world.take(problem);
     }
-    EXPECT_EQ(numAllocations.load(), before);
+    EXPECT_EQ(tangere::test::numAllocations.load(), before);
   }
 }
 

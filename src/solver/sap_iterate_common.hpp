@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What islands of dense cliques (SapIterate) and islands with soft bodies (SapSparseIterate) do
+// alike: sums in chunks, and all that needs only the rows of a constraint, not its Jacobian.
+//
+// A Local is the constraint of an island as either keeps it: index (in the problem), kind, numRows,
+// row (its first one among those of the island), hessian (where its G begins) and parameters.
+// Inline, with shapes and kinds as constants where the caller has them: these are inner loops.
+#pragma once
+
+#include "core/parallel_for.hpp"
+#include "solver/line_search.hpp"
+#include "solver/sap_constraint.hpp"
+#include "solver/sap_problem.hpp"
+#include "solver/small_dense.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tangere::solver {
+
+/// Constraints of one part of a sum, and of one task.
+inline constexpr int kConstraintGrain = 64;
+/// Room for W of a constraint.
+inline constexpr int kDelassusStride = kSapMaxRows * kSapMaxRows;
+
+template <class T>
+void growTo(std::vector<T>* array, std::size_t size) {
+  if (array->size() < size) array->resize(size);
+}
+
+/// body(begin, end) for ranges of `grain`, on the pool where there is one.
+template <class Body>
+void forEachChunk(core::ThreadPool* pool, int count, int grain, const Body& body) {
+  core::parallelFor(pool, count, grain, [&](std::int64_t begin, std::int64_t end) {
+    body(static_cast<int>(begin), static_cast<int>(end));
+  });
+}
+
+/// total += body(begin, end) of all chunks, in their order; `parts` is scratch.
+template <class Sum, class Body>
+void addChunks(core::ThreadPool* pool, int count, int grain, std::vector<Sum>* parts, Sum* total,
+               const Body& body) {
+  const int numChunks = (count + grain - 1) / grain;
+  growTo(parts, static_cast<std::size_t>(numChunks));
+  forEachChunk(pool, count, grain,
+               [&](int begin, int end) { (*parts)[begin / grain] = body(begin, end); });
+  for (int chunk = 0; chunk < numChunks; ++chunk) total->add((*parts)[chunk]);
+}
+
+/// A cost and the size of its terms.
+struct CostAndScale {
+  Real cost = 0, scale = 0;
+  void add(Real own) {
+    cost += own;
+    scale += std::abs(own);
+  }
+  void add(const CostAndScale& other) {
+    cost += other.cost;
+    scale += other.scale;
+  }
+};
+
+/// Squares of |D grad|, |D A v| and |D J^T gamma|.
+struct ScaledSquares {
+  Real gradient = 0, momentum = 0, impulse = 0;
+  /// The terms of one velocity, `scale` its entry of D.
+  void add(Real scale, Real ownGradient, Real ownMomentum, Real ownImpulse) {
+    const Real dg = scale * ownGradient, dp = scale * ownMomentum, dj = scale * ownImpulse;
+    gradient += dg * dg;
+    momentum += dp * dp;
+    impulse += dj * dj;
+  }
+  void add(const ScaledSquares& other) {
+    gradient += other.gradient;
+    momentum += other.momentum;
+    impulse += other.impulse;
+  }
+};
+
+/// What is summed over velocities.
+struct VelocitySums {
+  CostAndScale cost;
+  ScaledSquares squares;
+  void add(const VelocitySums& other) {
+    cost.add(other.cost);
+    squares.add(other.squares);
+  }
+};
+
+/// Numbers the rows of constraint `index` behind those counted so far.
+template <class Local>
+void addRows(const SapProblem& problem, std::int32_t index, int* numRows, int* numHessian,
+             Local* local) {
+  const SapConstraint& c = problem.constraints[index];
+  local->index = index;
+  local->kind = c.kind;
+  local->numRows = c.numRows;
+  local->row = *numRows;
+  local->hessian = *numHessian;
+  *numRows += c.numRows;
+  *numHessian += hessianSize(c.kind, c.numRows);
+}
+
+/// Bias and parameters of all constraints, W of each kDelassusStride behind the last; returns the
+/// first of the problem that is not finite or makes no sense, -1: none.
+template <class Local>
+[[nodiscard]] std::int32_t prepareRows(const SapOptions& options, const SapProblem& problem,
+                                       const std::vector<Real>& delassus,
+                                       std::vector<Local>* locals, Real* bias,
+                                       SapConstraints* constraints) {
+  const Real* w = delassus.data();
+  for (Local& local : *locals) {
+    const Real* const own = problem.bias.data() + problem.constraints[local.index].firstRow;
+    for (int k = 0; k < local.numRows; ++k) bias[local.row + k] = own[k];
+    // W holds every entry of J squared: it is finite only when they are.
+    const bool isFinite =
+        isFiniteArray(w, local.numRows * local.numRows) && isFiniteArray(own, local.numRows);
+    local.parameters = isFinite ? constraints->prepare(options, problem, local.index, w) : -1;
+    if (local.parameters < 0) return local.index;
+    w += kDelassusStride;
+  }
+  return -1;
+}
+
+/// The impulses of the problem as a guess; false when they are none: zero or not finite.
+template <class Local>
+[[nodiscard]] bool readImpulseGuess(const SapProblem& problem, const std::vector<Local>& locals,
+                                    int numRows, Real* guess) {
+  for (const Local& local : locals) {
+    const Real* const own = problem.impulse.data() + problem.constraints[local.index].firstRow;
+    for (int k = 0; k < local.numRows; ++k) guess[local.row + k] = own[k];
+  }
+  return !isZero(guess, numRows) && isFiniteArray(guess, numRows);
+}
+
+/// used <- G, or the mean of both; returns whether it is not that of any point, so that the next
+/// step needs its own.
+inline bool takeHessian(bool isBlended, const Real* hessian, int size, Real* used) {
+  if (isBlended) {
+    for (int i = 0; i < size; ++i) used[i] = Real(0.5) * (used[i] + hessian[i]);
+  } else {
+    std::copy_n(hessian, size, used);
+  }
+  return isBlended;
+}
+
+/// Slope and curvature of one constraint at v_c = start + alpha change.
+/// evaluate(vc, gamma, hessian) as SapConstraints::evaluate().
+template <class Evaluate>
+inline void addToLine(SapHessian form, int numRows, const Real* start, const Real* change,
+                      Real alpha, const Evaluate& evaluate, LinePoint* sum) {
+  Real vc[kSapMaxRows] = {}, gamma[kSapMaxRows] = {}, product[kSapMaxRows] = {};
+  Real g[kSapMaxRows * (kSapMaxRows + 1) / 2] = {};
+  for (int k = 0; k < numRows; ++k) vc[k] = start[k] + alpha * change[k];
+  static_cast<void>(evaluate(vc, gamma, g));
+  multiplyHessian(form, g, numRows, 1, change, product);
+  for (int k = 0; k < numRows; ++k) sum->slope -= change[k] * gamma[k];
+  for (int k = 0; k < numRows; ++k) sum->curvature += change[k] * product[k];
+}
+
+/// The constraint of the problem where J x is largest, rowVelocity(local, y) being y = J x of one;
+/// -1: there is none, or none is a number.
+template <class Local, class RowVelocity>
+[[nodiscard]] std::int32_t largestConstraint(const std::vector<Local>& locals,
+                                             const RowVelocity& rowVelocity) {
+  std::int32_t worst = -1;
+  Real largest = -1;
+  for (const Local& local : locals) {
+    Real error[kSapMaxRows];
+    rowVelocity(local, error);
+    Real size = 0;
+    for (int k = 0; k < local.numRows; ++k) size += std::abs(error[k]);
+    if (size > largest) {
+      largest = size;
+      worst = local.index;
+    }
+  }
+  return worst;
+}
+
+/// v and generalizedImpulse of one clique to the problem.
+inline void writeClique(std::int32_t clique, const Real* v, const Real* generalizedImpulse,
+                        SapProblem* problem) {
+  const int start = problem->firstVelocity[clique], count = problem->numVelocities(clique);
+  std::copy_n(v, count, problem->v.data() + start);
+  std::copy_n(generalizedImpulse, count, problem->generalizedImpulse.data() + start);
+}
+
+/// impulse and rowVelocity of all constraints to the problem.
+template <class Local>
+void writeRows(const std::vector<Local>& locals, const Real* gamma, const Real* vc,
+               SapProblem* problem) {
+  for (const Local& local : locals) {
+    const int row = problem->constraints[local.index].firstRow;
+    for (int k = 0; k < local.numRows; ++k) {
+      problem->impulse[row + k] = gamma[local.row + k];
+      problem->rowVelocity[row + k] = vc[local.row + k];
+    }
+  }
+}
+
+}  // namespace tangere::solver
