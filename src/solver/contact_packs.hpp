@@ -86,6 +86,18 @@ struct alignas(32) ProjectionPack {
   Pack residual[3], direction[3], image[3], step[3];
 };
 
+/// What sweeps with momentum remember of a row: its impulses after the sweep before the last one.
+struct alignas(32) RowMomentum {
+  Pack last[3];
+};
+
+/// And of a moving block, whose linear and angular velocity are one pack each.
+struct alignas(32) SlotMomentum {
+  Pack weight[2];   ///< mass of each velocity; 0 in the lanes that hold none
+  Pack last[2];     ///< velocities after the last sweep
+  Pack carried[2];  ///< what that sweep started with more
+};
+
 /// The arrays the functions work on.
 struct PackView {
   GroupPack* groups;
@@ -94,6 +106,8 @@ struct PackView {
   FramePack* frames;
   SpinPack* spins;
   ProjectionPack* projections;
+  RowMomentum* rowMomenta;
+  SlotMomentum* slotMomenta;
   SlotVelocity* velocities;
   /// Of the sub-step that ends: velocity at its start plus at its end, and
   /// displacement.
@@ -112,7 +126,7 @@ struct TargetRule {
   double maxSpeed = 0;
 };
 
-/// Each works on the packs [begin, end) of `view.groups`.
+/// Each works on the packs [begin, end) of `view.groups`, where nothing else is said.
 struct PackFunctions {
   /// Masses and first targets, from arms, frames, inertia and gaps.
   void (*prepare)(const PackView& view, int begin, int end, const TargetRule& rule);
@@ -121,6 +135,12 @@ struct PackFunctions {
   /// One sweep of block Gauss-Seidel. Returns the square of the largest change
   /// of velocity.
   double (*sweep)(const PackView& view, int begin, int end);
+  /// The same from impulses that go on as they changed between the last two sweeps, times
+  /// `momentum`. With a momentum of zero nothing need be known of the sweep before.
+  double (*sweepOn)(const PackView& view, int begin, int end, double momentum);
+  /// On the slots [begin, end): velocities go on in the same way, before that sweep. Returns how
+  /// far the last sweep went along with what it was given, as kinetic energy.
+  double (*carryOn)(const PackView& view, int begin, int end, double momentum);
   /// Ends a sub-step: sums, works, gaps, targets. `keepsImpulses`: they start
   /// the next one.
   void (*finish)(const PackView& view, int begin, int end, const TargetRule& rule,

@@ -301,7 +301,11 @@ TANGERE_INLINE Pack solveSpin(const GroupPack& group, Pack normalImpulse, const 
   return dot(change, change);
 }
 
-double sweep(const PackView& view, int begin, int end) {
+/// The impulses a sweep starts from: as they are, remembered for the next one, or carried on.
+enum class Start { AsTheyAre, Remembered, CarriedOn };
+
+template <Start kStart>
+TANGERE_INLINE double sweepFrom(const PackView& view, int begin, int end, double momentum) {
   Pack worst = splat(0);
   for (int g = begin; g < end; ++g) {
     const GroupPack& group = view.groups[g];
@@ -315,14 +319,25 @@ double sweep(const PackView& view, int begin, int end) {
       const V3 r1 = load(row.r1), r2 = load(row.r2);
       const V3 v = velocityAt(body1, body2, r1, r2);
 
+      Pack start[3] = {row.impulse[0], row.impulse[1], row.impulse[2]};
+      if constexpr (kStart != Start::AsTheyAre) {
+        RowMomentum& memory = view.rowMomenta[group.firstRow + k];
+        for (int i = 0; i < 3; ++i) {
+          const Pack now = start[i];
+          if constexpr (kStart == Start::CarriedOn) {
+            start[i] = now + splat(momentum) * (now - memory.last[i]);
+          }
+          memory.last[i] = now;
+        }
+      }
       const Pack normalImpulse =
-          maximum(row.impulse[2] - row.normalMass * (dot(n, v) - row.target), splat(0));
-      const Pack dn = normalImpulse - row.impulse[2];
-      Pack l1 = row.impulse[0], l2 = row.impulse[1];
+          maximum(start[2] - row.normalMass * (dot(n, v) - row.target), splat(0));
+      const Pack dn = normalImpulse - start[2];
+      Pack l1 = start[0], l2 = start[1];
       solveDisk(row.tangentMass, row.tangentStep, row.friction * normalImpulse,
                 dot(t1, v) + row.coupling[0] * dn, dot(t2, v) + row.coupling[1] * dn, &l1, &l2);
 
-      const V3 impulse = (l1 - row.impulse[0]) * t1 + (l2 - row.impulse[1]) * t2 + dn * n;
+      const V3 impulse = (l1 - start[0]) * t1 + (l2 - start[1]) * t2 + dn * n;
       row.impulse[0] = l1;
       row.impulse[1] = l2;
       row.impulse[2] = normalImpulse;
@@ -339,6 +354,32 @@ double sweep(const PackView& view, int begin, int end) {
     scatter(body2, view.velocities, group.slot2);
   }
   return largest(worst);
+}
+
+double sweep(const PackView& view, int begin, int end) {
+  return sweepFrom<Start::AsTheyAre>(view, begin, end, 0);
+}
+
+double sweepOn(const PackView& view, int begin, int end, double momentum) {
+  if (!(momentum > 0)) return sweepFrom<Start::Remembered>(view, begin, end, 0);
+  return sweepFrom<Start::CarriedOn>(view, begin, end, momentum);
+}
+
+double carryOn(const PackView& view, int begin, int end, double momentum) {
+  Pack along = splat(0);
+  for (int slot = begin; slot < end; ++slot) {
+    Pack* const velocity = reinterpret_cast<Pack*>(&view.velocities[slot]);
+    SlotMomentum& memory = view.slotMomenta[slot];
+    for (int i = 0; i < 2; ++i) {
+      const Pack now = velocity[i];
+      const Pack change = now - memory.last[i];
+      along += memory.weight[i] * (change - memory.carried[i]) * memory.carried[i];
+      memory.carried[i] = splat(momentum) * change;
+      memory.last[i] = now;
+      velocity[i] = now + memory.carried[i];
+    }
+  }
+  return (along[0] + along[1]) + (along[2] + along[3]);
 }
 
 void finish(const PackView& view, int begin, int end, const TargetRule& rule, bool keepsImpulses) {
@@ -593,6 +634,8 @@ double correctionSweep(const PackView& view, int begin, int end) {
 constexpr PackFunctions kFunctions = {.prepare = prepare,
                                       .warmStart = warmStart,
                                       .sweep = sweep,
+                                      .sweepOn = sweepOn,
+                                      .carryOn = carryOn,
                                       .finish = finish,
                                       .beginProjection = beginProjection,
                                       .spreadDirection = spreadDirection,

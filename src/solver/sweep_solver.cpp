@@ -6,26 +6,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tangere::solver {
 namespace {
 
 /// A depth this little beyond the slop, as a part of it, is no cause for a correction: each one
-/// takes a part of what is left, and would never end.
+/// takes a part of what is left, and would never end. In a large heap each also opens gaps
+/// elsewhere that bodies then fall into, which is how a heap keeps itself awake for ever.
 constexpr Real kLeastExcess = 1e-3;
+constexpr Real kLeastExcessOfLarge = 0.05;
 /// Velocities at the points, as a part of what the free forces give in a sub-step, that hardly
 /// change which points are closed: there is then time for many steps of conjugate gradients, each
-/// of which saves sweeps in the steps that follow. In a large heap something always moves: it gets
-/// few steps, and from earlier on. (All measured on towers, pyramids and heaps of 40 to 1000
-/// blocks.)
+/// of which saves sweeps in the steps that follow. (All measured on towers, pyramids and heaps of
+/// 40 to 1000 blocks.)
 constexpr Real kNearRest = 0.0005;
-constexpr Real kNearRestOfLarge = 0.005;
 /// In a large island sweeps that still change velocities by this part of what gravity adds in the
-/// step are those of bodies that move: conjugate gradients, which serve rest, are not worth their
-/// time then.
-constexpr Real kInMotion = 0.05;
+/// step are those of bodies that move. Conjugate gradients serve rest: such an island gets sweeps
+/// with momentum in their place.
+constexpr Real kInMotion = 0.002;
 constexpr int kMaxStepsNearRest = 200;
-constexpr int kMaxBodiesNearRest = 256;
 /// Velocities before the step that are left alone, as a multiple of the tolerance.
 constexpr Real kCleanEnough = 3;
 /// Conjugate gradients end at this part of what they started with.
@@ -86,20 +86,28 @@ Real SweepSolver::solveSubstep(Team* team, bool isFirst, int* iterations) {
       return Real(0);
     });
   }
-  const bool canClean = isFirst && sweeps_.isWarm && sweeps_.numProjections > 0 && !has_driven_;
+  const bool canClean =
+      isFirst && sweeps_.isWarm && sweeps_.numProjections > 0 && !has_driven_ && !isLarge();
+  // Attempts without projections are those after one that made energy. They have no momentum
+  // either, so that every update takes some.
+  const bool hasMomentum = has_momentum_ && sweeps_.numProjections > 0;
+  Momentum momentum;
   Real residual = 0;
   for (int round = 0;; ++round) {
     for (int k = 0; k < sweeps_.numSweeps; ++k) {
-      const Real change2 =
-          inOrder(team, [&](int first, int end) { return functions_->sweep(view_, first, end); });
-      residual = std::sqrt(change2);
+      const bool isPlain = !hasMomentum || (round == 0 && k == 0);
+      residual = std::sqrt(isPlain ? sweepOnce(team) : sweepOn(team, &momentum));
       ++*iterations;
       if (residual <= sweeps_.tolerance) break;
       if (round == 0 && k == 0 && canClean) *iterations += cleanVelocities(team);
     }
     if (residual <= sweeps_.tolerance || round >= sweeps_.numProjections) break;
-    if (numBodies() > kMaxBodiesNearRest && residual > kInMotion * largest_gain_) break;
+    if (isLarge() && residual > kInMotion * largest_gain_) {
+      if (!hasMomentum) break;
+      continue;
+    }
     *iterations += projectVelocities(team, sweeps_.tolerance);
+    momentum = {};
   }
   forBodies(team, [&](int first, int end) {
     for (int i = first; i < end; ++i) endSubstep(i);
@@ -202,6 +210,46 @@ Real SweepSolver::inOrder(Team* team, const Range& range) {
   return worst;
 }
 
+Real SweepSolver::sweepOnce(Team* team) {
+  return inOrder(team, [&](int first, int end) { return functions_->sweep(view_, first, end); });
+}
+
+Real SweepSolver::Momentum::next() {
+  const Real before = t;
+  t = Real(0.5) * (1 + std::sqrt(1 + 4 * t * t));
+  return (before - 1) / t;
+}
+
+/// As inOrder(): the blocks of a part are carried on by the thread that then sweeps the part. Where
+/// they went against what they had been given the momentum begins anew, in the sweep after this
+/// one: to know it before would cost a meeting of the threads.
+Real SweepSolver::sweepOn(Team* team, Momentum* momentum) {
+  const bool isFirst = std::exchange(momentum->isNew, false);
+  const Real part = momentum->next();
+  Result all;
+  for (int level = 0; level < layout_.numLevels(); ++level) {
+    PartResult* const results = resultsOfLoop(team);
+    const int numUnions = layout_.numUnions(level);
+    forEach(team, numUnions, [&](int i) {
+      Result result;
+      if (level == 0) {
+        const IndexRange blocks = layout_.blocksOfPart(i);
+        const Real along = functions_->carryOn(view_, blocks.begin, blocks.end, part);
+        result.sum = isFirst ? 0 : along;  // nothing had been given
+      }
+      const IndexRange packs = layout_.packsOf(level, i);
+      result.worst = functions_->sweepOn(view_, packs.begin, packs.end, part);
+      results[i].value = result;
+    });
+    for (int i = 0; i < numUnions; ++i) {
+      all.sum += results[i].value.sum;
+      all.worst = std::max(all.worst, results[i].value.worst);
+    }
+  }
+  if (all.sum < 0) momentum->t = 1;
+  return all.worst;
+}
+
 /// A thread that is already in the next loop writes to other ones than those that another still
 /// reads.
 SweepSolver::PartResult* SweepSolver::resultsOfLoop(Team* team) {
@@ -284,8 +332,7 @@ int SweepSolver::cleanVelocities(Team* team) {
   });
   const Result start = beginGradients(before, team);
   const Real tolerance = sweeps_.tolerance;
-  const Real near = numBodies() <= kMaxBodiesNearRest ? kNearRest : kNearRestOfLarge;
-  if (start.worst <= kCleanEnough * tolerance || start.worst > near * largest_gain_) return 0;
+  if (start.worst <= kCleanEnough * tolerance || start.worst > kNearRest * largest_gain_) return 0;
   const Gradients found = findStep(before, team, tolerance, start);
   forPacks(team, [&](int first, int end) { functions_->limitStep(view_, first, end); });
   takeStep(team, 1, true);
@@ -311,7 +358,7 @@ SweepSolver::Gradients SweepSolver::findStep(const PackView& view, Team* team, R
   const Real leastEnergy = kProjectionGoal * kProjectionGoal * energy;
   // There are no more steps than freedoms.
   int maxSteps = sweeps_.numProjectionSteps;
-  if (numBodies() <= kMaxBodiesNearRest && residual < kNearRest * largest_gain_) {
+  if (!isLarge() && residual < kNearRest * largest_gain_) {
     maxSteps = std::max(maxSteps, std::min(6 * numBodies(), kMaxStepsNearRest));
   }
   for (; found.numSteps < maxSteps && residual > goal && energy > leastEnergy; ++found.numSteps) {
@@ -357,7 +404,7 @@ void SweepSolver::correctPositions(const TargetRule& rule, Team* team) {
       worstOf(team, [&](int first, int end) {
         return functions_->beginCorrection(view_, first, end, rule, inverseDuration(dt_));
       }).worst;
-  if (deepest <= kLeastExcess * rule.slop) return;
+  if (deepest <= (isLarge() ? kLeastExcessOfLarge : kLeastExcess) * rule.slop) return;
 
   if (team == nullptr || team->isLeader()) is_corrected_ = true;
   forBodies(team, [&](int first, int end) { clearPushes(first, end); });

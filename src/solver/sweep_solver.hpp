@@ -29,6 +29,9 @@ struct SweepOptions {
   int numProjectionSteps = 0;
 };
 
+/// Islands of more moving blocks are large: something always moves in them.
+inline constexpr int kMaxBodiesNearRest = 256;
+
 /// An array that grows without keeping or clearing what it held: memory that a
 /// problem does not use is never touched.
 template <class T>
@@ -90,7 +93,18 @@ class SweepSolver {
     Result value;
   };
 
+  /// Nesterov's sequence: each sweep starts from where the last two were heading, and the more so
+  /// the longer that went well.
+  struct Momentum {
+    Real t = 1;
+    bool isNew = true;
+
+    /// For the next sweep, as a part of what the last one did.
+    [[nodiscard]] Real next();
+  };
+
   [[nodiscard]] int numBodies() const { return static_cast<int>(layout_.blocks().size()); }
+  [[nodiscard]] bool isLarge() const { return numBodies() > kMaxBodiesNearRest; }
 
   template <class Function>
   void once(Team* team, const Function& function);
@@ -113,6 +127,9 @@ class SweepSolver {
   /// may change the blocks. Returns the largest result.
   template <class Range>
   Real inOrder(Team* team, const Range& range);
+  /// The square of the largest change of velocity by a sweep, with or without momentum.
+  [[nodiscard]] Real sweepOnce(Team* team);
+  [[nodiscard]] Real sweepOn(Team* team, Momentum* momentum);
   [[nodiscard]] PartResult* resultsOfLoop(Team* team);
 
   void fill(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock, Team* team);
@@ -144,6 +161,7 @@ class SweepSolver {
   SweepOptions sweeps_;
   Real dt_ = 0;
   bool is_corrected_ = false;
+  bool has_momentum_ = false;
   bool has_driven_ = false;  // a fixed block that moves
   Real largest_gain_ = 0;    // of velocity, by the free accelerations in one sub-step
   TargetRule rule_;          // of overlapping points
@@ -154,6 +172,8 @@ class SweepSolver {
   ScratchArray<FramePack> frames_;
   ScratchArray<SpinPack> spins_;
   ScratchArray<ProjectionPack> projections_;
+  ScratchArray<RowMomentum> row_momenta_;
+  ScratchArray<SlotMomentum> slot_momenta_;
   ScratchArray<SlotVelocity> velocities_, sums_, moves_, pushes_;
   ScratchArray<Body> bodies_;
   ScratchArray<Real> partials_;

@@ -41,6 +41,25 @@ Vec3 solve(const Sym3& a, const Vec3& v) {
   return (adjugate * v) / determinant;
 }
 
+/// Of a block that nothing has carried on yet. Its inertia is that of a ball which turns as easily,
+/// on average.
+SlotMomentum restingMomentum(const ImpulseBlock& block) {
+  const Sym3& inverse = block.inverseInertia;
+  const Real trace = inverse.xx + inverse.yy + inverse.zz;
+  const Real mass = 1 / block.inverseMass, inertia = trace > 0 ? 3 / trace : 0;
+  SlotMomentum momentum{};
+  momentum.weight[0] = Pack{mass, mass, mass, 0};
+  momentum.weight[1] = Pack{inertia, inertia, inertia, 0};
+  return momentum;
+}
+
+bool hasSpin(const ImpulseProblem& problem, const ImpulseGroup& group) {
+  const auto first = problem.points.begin() + group.first;
+  return std::any_of(first, first + group.count, [](const ImpulsePoint& point) {
+    return point.torsionalFriction > 0 || point.rollingFriction > 0;
+  });
+}
+
 bool sharesFrame(const ImpulsePoint& a, const ImpulsePoint& b) {
   return a.normal == b.normal && a.tangent1 == b.tangent1 && a.tangent2 == b.tangent2;
 }
@@ -53,6 +72,10 @@ void SweepSolver::layOut(const ImpulseProblem& problem, const ImpulseIsland& isl
   sweeps_ = sweeps;
   functions_ = &packFunctions();
   layout_.build(problem, island, slotOfBlock, usedColors);
+  // Torsion and rolling have no momentum: what they did to a block would go on without them.
+  has_momentum_ = isLarge() && sweeps.numProjections > 0 &&
+                  std::none_of(island.groups.begin(), island.groups.end(),
+                               [&](std::int32_t g) { return hasSpin(problem, problem.groups[g]); });
   growArrays();
   const auto isDriven = [&](std::int32_t b) {
     const ImpulseBlock& block = problem.blocks[b];
@@ -82,6 +105,10 @@ void SweepSolver::growArrays() {
   frames_.grow(numRows);
   spins_.grow(numRows);
   if (sweeps_.numProjections > 0) projections_.grow(numRows);
+  if (has_momentum_) {
+    row_momenta_.grow(numRows);
+    slot_momenta_.grow(numBlocks);
+  }
   partials_.grow(numPacks);
   velocities_.grow(numSlots);
   sums_.grow(numSlots);
@@ -95,6 +122,8 @@ void SweepSolver::growArrays() {
            .frames = frames_.data(),
            .spins = spins_.data(),
            .projections = projections_.data(),
+           .rowMomenta = row_momenta_.data(),
+           .slotMomenta = slot_momenta_.data(),
            .velocities = velocities_.data(),
            .sums = sums_.data(),
            .moves = moves_.data(),
@@ -118,6 +147,7 @@ void SweepSolver::fillBody(const ImpulseBlock& block, int slot) {
   velocities_[slot].inverseMass = block.inverseMass;
   velocities_[slot].unused = 0;
   store(block.velocity, block.angularVelocity, &velocities_[slot]);
+  if (has_momentum_) slot_momenta_[slot] = restingMomentum(block);
 }
 
 void SweepSolver::fillSlot(const ImpulseBlock& block, Real h, int slot) {

@@ -178,6 +178,44 @@ TEST(Resting, ALightBodyCarriesAHeavyOne) {
   }
 }
 
+/// Cubes one above the other in a bin, each turned in its own way.
+Scene binOfCubes(int perSide, int numLayers) {
+  Scene scene;
+  scene.options.sleep.enabled = false;
+  const Real half = 0.05, pitch = 0.15, wall = 0.5 * pitch * perSide;
+  scene.bodies = {floorOf()};
+  for (const auto& [x, y] : {std::pair{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
+    scene.bodies.push_back(
+        fixedOf(named("wall", 2 * x + y), cube(2.0), {x * (wall + 2.0), y * (wall + 2.0), 1.0}));
+  }
+  int number = 1000;
+  for (int layer = 0; layer < numLayers; ++layer) {
+    for (int i = 0; i < perSide; ++i) {
+      for (int k = 0; k < perSide; ++k) {
+        const Vec3 axis{std::sin(Real(number)), std::cos(Real(3 * number)),
+                        std::sin(Real(7 * number))};
+        const Vec3 position{pitch * (i + Real(0.5)) - wall, pitch * (k + Real(0.5)) - wall,
+                            pitch * (layer + Real(0.7))};
+        scene.bodies.push_back(
+            bodyOf(named("cube", number), cube(half), position, turnAbout(axis, number)));
+        ++number;
+      }
+    }
+  }
+  return scene;
+}
+
+TEST(Resting, AHeapOfManyCubesComesToRest) {
+  CheckedSimulation run(binOfCubes(6, 9));
+  run.runFor(4);
+  const State& state = run.sim.state();
+  Real sum = 0;
+  for (const Vec3& v : state.velocity) sum += squaredNorm(v);
+  EXPECT_LT(std::sqrt(sum / static_cast<Real>(6 * 6 * 9)), 1e-6);
+  EXPECT_LT(run.sim.report().maxDepth, 1.1 * run.sim.model().options().impulse.slop);
+  EXPECT_EQ(run.sim.report().status, StepStatus::Ok);
+}
+
 TEST(Resting, TheForceOfTheFloorIsTheWeight) {
   Scene scene = stack(3);
   CheckedSimulation run(scene);

@@ -21,7 +21,9 @@ struct RandomPacks {
   std::vector<FramePack> frames;
   std::vector<SpinPack> spins;
   std::vector<ProjectionPack> projections;
-  std::vector<double> partials;
+  std::vector<RowMomentum> rowMomenta;
+  std::vector<SlotMomentum> slotMomenta;
+  std::vector<double> partials, alongs;
   std::vector<SlotVelocity> velocities, sums, moves, pushes;
 
   explicit RandomPacks(std::uint64_t seed) {
@@ -64,6 +66,13 @@ struct RandomPacks {
     frames.resize(rows.size());
     spins.resize(rows.size());
     projections.resize(rows.size());
+    rowMomenta.resize(rows.size());
+    slotMomenta.assign(velocities.size(), SlotMomentum{});
+    for (SlotMomentum& slot : slotMomenta) {
+      const double mass = uniform(0.1, 10), inertia = uniform(0.1, 10);
+      slot.weight[0] = Pack{mass, mass, mass, 0};
+      slot.weight[1] = Pack{inertia, inertia, inertia, 0};
+    }
     partials.resize(groups.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::memset(static_cast<void*>(&rows[i]), 0, sizeof(RowPack));
@@ -105,11 +114,21 @@ struct RandomPacks {
             .frames = frames.data(),
             .spins = spins.data(),
             .projections = projections.data(),
+            .rowMomenta = rowMomenta.data(),
+            .slotMomenta = slotMomenta.data(),
             .velocities = velocities.data(),
             .sums = sums.data(),
             .moves = moves.data(),
             .pushes = pushes.data(),
             .partials = partials.data()};
+  }
+
+  /// Returns how far the sweep before went along with its own momentum.
+  double sweepOn(const PackFunctions& functions, double momentum) {
+    const PackView packs = view();
+    alongs.push_back(functions.carryOn(packs, 0, static_cast<int>(velocities.size()), momentum));
+    functions.sweepOn(packs, 0, static_cast<int>(groups.size()), momentum);
+    return alongs.back();
   }
 
   void run(const PackFunctions& functions) {
@@ -121,6 +140,7 @@ struct RandomPacks {
     for (int i = 0; i < 3; ++i) functions.sweep(packs, 0, n);
     functions.finish(packs, 0, n, rule, true);
     functions.sweep(packs, 0, n);
+    for (const double momentum : {0.0, 0.3, 0.6}) sweepOn(functions, momentum);
     functions.beginProjection(packs, 0, n);
     for (int i = 0; i < 3; ++i) {
       functions.spreadDirection(packs, 0, n, 0.5);
@@ -156,6 +176,9 @@ TEST(ContactPacks, BothBuildsGiveTheSameBits) {
     expectSameBits(generic.spins, wide.spins, "spins");
     expectSameBits(generic.projections, wide.projections, "projections");
     expectSameBits(generic.partials, wide.partials, "partials");
+    expectSameBits(generic.rowMomenta, wide.rowMomenta, "momenta of rows");
+    expectSameBits(generic.slotMomenta, wide.slotMomenta, "momenta of slots");
+    expectSameBits(generic.alongs, wide.alongs, "what went along");
   }
 }
 
@@ -189,6 +212,47 @@ TEST(ContactPacks, TheDiskBoundHoldsToRounding) {
       EXPECT_LE(t, row.friction[lane] * row.impulse[2][lane] * (1 + 1e-15));
     }
   }
+}
+
+TEST(ContactPacks, MomentumCarriesImpulsesAndVelocitiesAlike) {
+  RandomPacks packs(11), again(11);
+  for (RandomPacks* p : {&packs, &again}) {
+    for (GroupPack& group : p->groups) group.firstSpin = -1;
+    for (RowPack& row : p->rows) {
+      for (Pack& impulse : row.impulse) impulse = Pack{};
+    }
+    packFunctions().prepare(p->view(), 0, 6, {});
+  }
+  packFunctions().sweep(packs.view(), 0, 6);
+  for (const double momentum : {0.0, 0.3, 0.6, 0.8}) packs.sweepOn(packFunctions(), momentum);
+  for (std::size_t i = 0; i < packs.rows.size(); ++i) {
+    for (int k = 0; k < 3; ++k) again.rows[i].impulse[k] = packs.rows[i].impulse[k];
+  }
+  packFunctions().warmStart(again.view(), 0, 6);
+  for (std::size_t i = 0; i < packs.velocities.size(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_NEAR(packs.velocities[i].linear[k], again.velocities[i].linear[k], 1e-12);
+      EXPECT_NEAR(packs.velocities[i].angular[k], again.velocities[i].angular[k], 1e-12);
+    }
+  }
+}
+
+TEST(ContactPacks, WhatGoesAgainstItsMomentumIsNoticed) {
+  RandomPacks packs(5);
+  const PackView view = packs.view();
+  const int numSlots = static_cast<int>(packs.velocities.size());
+  const auto push = [&](double speed) {
+    for (SlotVelocity& slot : packs.velocities) slot.linear[0] += speed;
+  };
+  packFunctions().carryOn(view, 0, numSlots, 0);
+  push(1);
+  EXPECT_EQ(packFunctions().carryOn(view, 0, numSlots, 0.5), 0);  // there was none to go along with
+  push(0.25);
+  double mass = 0;
+  for (const SlotMomentum& slot : packs.slotMomenta) mass += slot.weight[0][0];
+  EXPECT_NEAR(packFunctions().carryOn(view, 0, numSlots, 0.5), 0.25 * 0.5 * mass, 1e-12 * mass);
+  push(-0.25);
+  EXPECT_LT(packFunctions().carryOn(view, 0, numSlots, 0.5), 0);
 }
 
 }  // namespace
