@@ -107,15 +107,16 @@ const PairFunctions& functionsFor(const Shape& shape1, const Shape& shape2,
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-bool movedLittle(const PairCache::Apart& last, const Transform& X_W1, const Transform& X_W2) {
-  return leaveOfGap(last.limit, halfSquaredMotion(X_W1, last.X_W1, last.weight1),
+bool movedLittle(const PairCache::Apart& last, Real squaredGap, const Transform& X_W1,
+                 const Transform& X_W2) {
+  return leaveOfGap(squaredGap, halfSquaredMotion(X_W1, last.X_W1, last.weight1),
                     halfSquaredMotion(X_W2, last.X_W2, last.weight2));
 }
 
 #ifdef TANGERE_SUPPORT_SSE2
 /// The same bit for bit in lanes of four; chosen at run time where the processor has them.
-[[gnu::target("avx2")]] bool movedLittleAvx2(const PairCache::Apart& last, const Transform& X_W1,
-                                             const Transform& X_W2) {
+[[gnu::target("avx2")]] bool movedLittleAvx2(const PairCache::Apart& last, Real squaredGap,
+                                             const Transform& X_W1, const Transform& X_W2) {
   const auto motion = [](const Transform& X, const Transform& Y, Real weight)
       __attribute__((target("avx2"), always_inline)) {
     const Real* v = &X.rotation.col[0].x;
@@ -130,22 +131,31 @@ bool movedLittle(const PairCache::Apart& last, const Transform& X_W1, const Tran
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(sum), _mm256_extractf128_pd(sum, 1));
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
   };
-  return leaveOfGap(last.limit, motion(X_W1, last.X_W1, last.weight1),
+  return leaveOfGap(squaredGap, motion(X_W1, last.X_W1, last.weight1),
                     motion(X_W2, last.X_W2, last.weight2));
 }
 #endif
 
-/// Whether the shapes have moved too little since the last query to have closed the gap it found.
-/// Poses that are not finite have moved too far.
+[[gnu::always_inline]] inline bool isAbout(const PairCache::Apart& proof, const Shape& shape1,
+                                           const Shape& shape2) {
+  return proof.shape1 == shape1.flat().id && proof.shape2 == shape2.flat().id;
+}
+
+/// Whether the shapes have moved too little since the last query to have closed a gap. Poses that
+/// are not finite have moved too far.
+[[gnu::always_inline]] inline bool keepGap(const PairCache::Apart& last, Real squaredGap,
+                                           const Transform& X_W1, const Transform& X_W2) {
+#ifdef TANGERE_SUPPORT_SSE2
+  if (__builtin_cpu_supports("avx2")) return movedLittleAvx2(last, squaredGap, X_W1, X_W2);
+#endif
+  return movedLittle(last, squaredGap, X_W1, X_W2);
+}
+
 [[gnu::always_inline]] inline bool areStillApart(const PairCache* cache, const Shape& shape1,
                                                  const Transform& X_W1, const Shape& shape2,
                                                  const Transform& X_W2) {
   const PairCache::Apart& last = cache->apart;
-  if (last.shape1 != shape1.flat().id || last.shape2 != shape2.flat().id) return false;
-#ifdef TANGERE_SUPPORT_SSE2
-  if (__builtin_cpu_supports("avx2")) return movedLittleAvx2(last, X_W1, X_W2);
-#endif
-  return movedLittle(last, X_W1, X_W2);
+  return isAbout(last, shape1, shape2) && keepGap(last, last.limit, X_W1, X_W2);
 }
 
 /// Keeps the gap that a query left in its cache as a proof for poses nearby.
@@ -290,6 +300,17 @@ DistanceResult distance(const Shape& shape1, const Transform& X_W1, const Shape&
       result);
   if (swapped) swapSides(result);
   return result;
+}
+
+bool collision::areProvenApart(const PairCache& cache, const Shape& shape1, const Transform& X_W1,
+                               const Shape& shape2, const Transform& X_W2, Real reach) {
+  // Queries put the lower type first.
+  if (shape1.type() > shape2.type())
+    return areProvenApart(cache, shape2, X_W2, shape1, X_W1, reach);
+  const PairCache::Apart& proof = cache.apart;
+  if (!isAbout(proof, shape1, shape2)) return false;
+  const Real rest = std::sqrt(proof.limit) - reach;
+  return rest > 0 && keepGap(proof, rest * rest, X_W1, X_W2);
 }
 
 PairSupport pairSupport(ShapeType type1, ShapeType type2) {

@@ -33,4 +33,10 @@ struct PairFunctions {
 /// The functions for type1 <= type2, null where the pair is refused.
 [[nodiscard]] const PairFunctions& pairFunctions(ShapeType type1, ShapeType type2);
 
+/// Whether what queries with this cache proved suffices to say that the shapes are farther apart
+/// than `reach`. False means nothing.
+[[nodiscard]] bool areProvenApart(const PairCache& cache, const Shape& shape1,
+                                  const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
+                                  Real reach);
+
 }  // namespace tangere::collision

@@ -14,11 +14,23 @@ namespace {
 /// A slip this slow has no direction worth turning the frame to [m/s].
 constexpr Real kSlidingSpeed = 0.01;
 
+/// How many points the groups have.
+std::int32_t numPointsOf(const std::vector<solver::ImpulseGroup>& groups) {
+  return groups.empty() ? 0 : groups.back().first + groups.back().count;
+}
+
+/// The points stay as the last step left them until addPoint() writes each: as many as there may
+/// be. Clearing them first would take as long as writing them.
+void sizePoints(std::size_t count, model::Workspace& ws) {
+  ws.problem.points.resize(count);
+  ws.pointSource.resize(count);
+}
+
 const model::ContactMaterial* beginGroup(const model::ModelData& model, ObjectId shape1,
                                          ObjectId shape2, model::Workspace& ws) {
   ws.problem.groups.push_back({.block1 = model.shapes[shape1].body,
                                .block2 = model.shapes[shape2].body,
-                               .first = static_cast<std::int32_t>(ws.problem.points.size())});
+                               .first = numPointsOf(ws.problem.groups)});
   ws.groupShapes.emplace_back(shape1, shape2);
   return &model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
 }
@@ -62,7 +74,8 @@ solver::ImpulsePoint& addPoint(const State& state, const ContactPoint& contact,
                                const EmittedContact& source, const model::ContactMaterial& material,
                                model::Workspace& ws) {
   solver::ImpulseGroup& group = ws.problem.groups.back();
-  solver::ImpulsePoint& point = ws.problem.points.emplace_back();
+  const std::int32_t index = group.first + group.count;
+  solver::ImpulsePoint& point = ws.problem.points[index];
   point.block1 = group.block1;
   point.block2 = group.block2;
   point.normal = contact.normal;
@@ -72,6 +85,9 @@ solver::ImpulsePoint& addPoint(const State& state, const ContactPoint& contact,
   point.friction = material.friction;
   point.torsionalFriction = material.torsionalFriction;
   point.rollingFriction = material.rollingFriction;
+  point.normalImpulse = point.tangentImpulse[0] = point.tangentImpulse[1] = 0;
+  point.torsionalImpulse = point.rollingImpulse[0] = point.rollingImpulse[1] = 0;
+  point.correctionImpulse = point.normalWork = point.frictionWork = 0;
   const solver::ImpulsePoint* before = group.count > 0 ? &point - 1 : nullptr;
   if (before != nullptr && before->normal == point.normal) {
     point.tangent1 = before->tangent1;  // one frame for a flat patch
@@ -79,7 +95,7 @@ solver::ImpulsePoint& addPoint(const State& state, const ContactPoint& contact,
   } else {
     setTangents(ws.problem.blocks[group.block1], ws.problem.blocks[group.block2], &point);
   }
-  ws.pointSource.push_back(source);
+  ws.pointSource[index] = source;
   ++group.count;
   return point;
 }
@@ -124,42 +140,55 @@ void buildContactProblem(const model::ModelData& model, const State& state, mode
 
 namespace {
 
-void collectPoints(const model::ModelData& model, const State& state, model::Workspace& ws) {
-  ws.problem.points.clear();
-  ws.problem.groups.clear();
-  ws.groupShapes.clear();
-  ws.pointSource.clear();
-  ws.fastGroups.clear();
-
-  if (!state.patches.options().enabled) {
-    for (int m = 0; m < static_cast<int>(ws.manifolds.size()); ++m) {
-      const ContactManifold& manifold = ws.manifolds[m];
-      const model::ContactMaterial* material =
-          beginGroup(model, manifold.object1, manifold.object2, ws);
-      for (int k = 0; k < manifold.count; ++k) {
-        solver::ImpulsePoint& point =
-            addPoint(state, manifold.points[k], {.patch = -1, .point = -1}, *material, ws);
-        setForeseenArms(m, k, &point, ws);
-      }
+void collectFromManifolds(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  std::size_t count = 0;
+  for (const ContactManifold& manifold : ws.manifolds) count += manifold.contacts().size();
+  sizePoints(count, ws);
+  for (int m = 0; m < static_cast<int>(ws.manifolds.size()); ++m) {
+    const ContactManifold& manifold = ws.manifolds[m];
+    const model::ContactMaterial* material =
+        beginGroup(model, manifold.object1, manifold.object2, ws);
+    for (int k = 0; k < manifold.count; ++k) {
+      solver::ImpulsePoint& point =
+          addPoint(state, manifold.points[k], {.patch = -1, .point = -1}, *material, ws);
+      setForeseenArms(m, k, &point, ws);
     }
-    return;
   }
+}
+
+void collectFromPatches(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  sizePoints(state.patches.contacts().size(), ws);
   int lastPatch = -1;
+  bool moves = false;
   const model::ContactMaterial* material = nullptr;
   for (const EmittedContact& emitted : state.patches.contacts()) {
-    const ContactPatchPoint& kept = state.patches.point(emitted);
     const PairKey& key = state.patches.patches()[static_cast<std::size_t>(emitted.patch)].key;
-    if (isLeftBehind(model, key, kept) || !mayMove(model, state, key)) continue;
     if (emitted.patch != lastPatch) {
-      material = beginGroup(model, key.object1, key.object2, ws);
       lastPatch = emitted.patch;
+      moves = mayMove(model, state, key);
+      material = nullptr;
     }
+    const ContactPatchPoint& kept = state.patches.point(emitted);
+    if (!moves || isLeftBehind(model, key, kept)) continue;
+    if (material == nullptr) material = beginGroup(model, key.object1, key.object2, ws);
     solver::ImpulsePoint& point = addPoint(state, kept.contact, emitted, *material, ws);
     setForeseenArms(emitted.rawManifold, emitted.rawPoint, &point, ws);
     point.normalImpulse = kept.normalImpulse;
     point.tangentImpulse[0] = dot(kept.tangentImpulse, point.tangent1);
     point.tangentImpulse[1] = dot(kept.tangentImpulse, point.tangent2);
   }
+}
+
+void collectPoints(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  ws.problem.groups.clear();
+  ws.groupShapes.clear();
+  ws.fastGroups.clear();
+  if (state.patches.options().enabled) {
+    collectFromPatches(model, state, ws);
+  } else {
+    collectFromManifolds(model, state, ws);
+  }
+  sizePoints(static_cast<std::size_t>(numPointsOf(ws.problem.groups)), ws);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/find_contacts.hpp"
 
+#include "collision/narrow_phase.hpp"
 #include "contact/foresee_contacts.hpp"
 #include "model/soft_bodies.hpp"
 
@@ -20,7 +21,6 @@ void collidePair(const model::ModelData& model, const State& state, const model:
                  model::ShapePair& pair, CollisionResult& result,
                  std::vector<model::ForeseenManifold>& foreseen);
 void gatherManifolds(model::Workspace& ws, std::size_t numChunks);
-bool mayTouch(const model::ModelData& model, const ObjectPair& pair);
 void takeOverHints(std::int64_t begin, std::int64_t end, model::Workspace& ws);
 void findLastNormals(std::span<const ContactPatch> patches, std::span<model::ShapePair> pairs);
 
@@ -102,6 +102,8 @@ bool passFilter(const model::ModelShape& a, const model::ModelShape& b) {
   return isSeenByA && isSeenByB;
 }
 
+}  // namespace
+
 bool mayTouch(const model::ModelData& model, const ObjectPair& pair) {
   const model::ModelShape& shape1 = model.shapes[pair.first];
   const model::ModelShape& shape2 = model.shapes[pair.second];
@@ -117,6 +119,8 @@ bool mayTouch(const model::ModelData& model, const ObjectPair& pair) {
       model.excludedBodies.begin(), model.excludedBodies.end(),
       std::pair<int, int>{std::min(shape1.body, shape2.body), std::max(shape1.body, shape2.body)});
 }
+
+namespace {
 
 /// The pairs [begin, end) of ws.pairKeys with what the last step knew of each: both lists are
 /// sorted.
@@ -181,9 +185,14 @@ void collideApart(const model::ModelData& model, const State& state, const model
   const Real closing = closingReach(model, ws, pair);
   if (closing <= kStill) return;
   const Real margin = model.options.impulse.slop;
-  const DistanceResult nearest = distance(
-      *model.shapes[pair.shape1].shape, ws.shapePose[pair.shape1], *model.shapes[pair.shape2].shape,
-      ws.shapePose[pair.shape2], {.upperBound = std::max(closing, margin), .enableSigned = false});
+  const Real reach = std::max(closing, margin);
+  const Shape& shape1 = *model.shapes[pair.shape1].shape;
+  const Shape& shape2 = *model.shapes[pair.shape2].shape;
+  const Transform& X_W1 = ws.shapePose[pair.shape1];
+  const Transform& X_W2 = ws.shapePose[pair.shape2];
+  if (collision::areProvenApart(pair.hint, shape1, X_W1, shape2, X_W2, reach)) return;
+  const DistanceResult nearest =
+      distance(shape1, X_W1, shape2, X_W2, {.upperBound = reach, .enableSigned = false});
   result.raiseStatus(nearest.status);
   if (nearest.status > QueryStatus::NotConverged) return;
   // Just touching, seen by one query and not by the other: there is no direction yet.

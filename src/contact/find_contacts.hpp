@@ -19,4 +19,7 @@ void findContacts(const model::ModelData& model, const State& state, model::Work
 /// The pairs of shapes that may touch, from the broad phase: ws.pairs, sorted.
 void findPairs(const model::ModelData& model, const State& state, model::Workspace& ws);
 
+/// Whether filters, bodies and rules let the two shapes touch.
+[[nodiscard]] bool mayTouch(const model::ModelData& model, const ObjectPair& pair);
+
 }  // namespace tangere::contact

@@ -106,12 +106,16 @@ void ImpulseSolver::solve(ImpulseProblem& problem, std::span<const ImpulseIsland
     }
     const Real allowed = kEnergyRounding * energyScale(problem, islands[i]);
     Impl::Worker& worker = impl.workers[0];
-    worker.sweeps.layOut(problem, islands[i], sweeps, impl.slotOfBlock, impl.usedColors);
-    Team::run(pool, [&](Team* team) {
-      ImpulseReport report;  // every thread finds the same
-      impl.solveLaidOut(problem, options, sweeps, dt, allowed, team, &worker, &report);
-      if (team->isLeader()) reports[i] = report;
-    });
+    Team::run(
+        pool,
+        [&] {
+          worker.sweeps.layOut(problem, islands[i], sweeps, impl.slotOfBlock, impl.usedColors);
+        },
+        [&](Team* team) {
+          ImpulseReport report;  // every thread finds the same
+          impl.solveLaidOut(problem, options, sweeps, dt, allowed, team, &worker, &report);
+          if (team->isLeader()) reports[i] = report;
+        });
   }
   const auto numSmall = static_cast<std::int64_t>(impl.small.size());
   core::parallelForWorker(numSmall > 1 ? pool : nullptr, numSmall, 1,

@@ -6,6 +6,7 @@
 #include "solver/sweep_solver.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tangere::solver {
 namespace {
@@ -60,8 +61,17 @@ bool hasSpin(const ImpulseProblem& problem, const ImpulseGroup& group) {
   });
 }
 
+/// Bit for bit, without a branch: most points do.
 bool sharesFrame(const ImpulsePoint& a, const ImpulsePoint& b) {
-  return a.normal == b.normal && a.tangent1 == b.tangent1 && a.tangent2 == b.tangent2;
+  std::uint64_t difference = 0;
+  for (const Vec3 ImpulsePoint::*axis :
+       {&ImpulsePoint::normal, &ImpulsePoint::tangent1, &ImpulsePoint::tangent2}) {
+    for (int i = 0; i < 3; ++i) {
+      difference |=
+          std::bit_cast<std::uint64_t>((a.*axis)[i]) ^ std::bit_cast<std::uint64_t>((b.*axis)[i]);
+    }
+  }
+  return difference == 0;
 }
 
 }  // namespace

@@ -20,17 +20,33 @@ class Team {
   /// Calls function(team) on this thread and on those of the pool that come at
   /// once; each has a Team of its own. It may run on this thread alone: the
   /// others are busy, or the call comes from inside the pool. The function must
-  /// not throw once it has started a loop.
-  template <class Function>
-  static void run(core::ThreadPool* pool, Function&& function) {
+  /// not throw once it has started a loop. One thread calls prepare() first, in
+  /// which time the others wake up; what it wrote they all see.
+  template <class Prepare, class Function>
+  static void run(core::ThreadPool* pool, Prepare&& prepare, Function&& function) {
     Meeting meeting;
     core::parallelFor(pool, pool->numThreads(), 1, [&](std::int64_t chunk, std::int64_t) {
       const int index = chunk == 0 ? 0 : meeting.enter();
       if (index < 0) return;
-      if (chunk == 0) meeting.begin(pool->numThreads());
-      Team team(&meeting, index, meeting.awaitBegin());
+      if (chunk == 0) {
+        try {
+          prepare();
+        } catch (...) {
+          meeting.callOff();
+          throw;
+        }
+        meeting.begin(pool->numThreads());
+      }
+      const int size = meeting.awaitBegin();
+      if (size == 0) return;
+      Team team(&meeting, index, size);
       function(&team);
     });
+  }
+  template <class Function>
+  static void run(core::ThreadPool* pool, Function&& function) {
+    run(
+        pool, [] {}, function);
   }
 
   [[nodiscard]] bool isLeader() const { return index_ == 0; }
@@ -59,7 +75,7 @@ class Team {
   static constexpr int kMaxSize = 32;
 
   struct Meeting {
-    static constexpr std::uint32_t kBegun = 1u << 31;
+    static constexpr std::uint32_t kBegun = 1u << 31, kCalledOff = 1u << 30;
     struct alignas(64) Mark {
       std::atomic<std::uint64_t> numLoops{0};
     };
@@ -86,13 +102,15 @@ class Team {
       }
       entered.fetch_or(kBegun, std::memory_order_acq_rel);
     }
+    void callOff() { entered.fetch_or(kBegun | kCalledOff, std::memory_order_acq_rel); }
+    /// Returns how many came; 0: it was called off.
     int awaitBegin() {
       std::uint32_t count = 0;
       for (int spins = 0; (count & kBegun) == 0; ++spins) {
         count = entered.load(std::memory_order_acquire);
         core::pauseBriefly(spins);
       }
-      return static_cast<int>(count & ~kBegun);
+      return (count & kCalledOff) != 0 ? 0 : static_cast<int>(count & ~kBegun);
     }
   };
 

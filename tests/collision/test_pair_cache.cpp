@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a query leaves for the next one saves time and changes nothing.
+#include "collision/narrow_phase.hpp"
 #include "pair_query.hpp"
 
 namespace tangere {
@@ -82,6 +83,32 @@ TEST(PairCache, ShapesThatWereApartAreFoundInTheSameStepAsWithoutIt) {
         }
       }
   EXPECT_GT(numSkipped, 10000);  // of 44100 steps, half of them apart
+}
+
+TEST(PairCache, ShapesProvenFartherApartThanAReachAre) {
+  Random random(7);
+  int numProven = 0, numFarther = 0;
+  for (const ShapeType type1 : kConvexTypes)
+    for (const ShapeType type2 : kConvexTypes) {
+      const auto shape1 = randomShape(type1, 1, random);
+      const auto shape2 = randomShape(type2, 1, random);
+      Encounter poses(1, random);
+      PairCache cache;
+      EXPECT_FALSE(collision::areProvenApart(cache, *shape1, poses.X_W1, *shape2, poses.X_W2, 0));
+      for (int i = 0; i < 300; ++i, poses.step()) {
+        CollisionResult result;
+        collide(*shape1, poses.X_W1, *shape2, poses.X_W2, CollisionOption::fullContacts(), result,
+                &cache);
+        const Real reach = random.uniform(0, 0.5);
+        const Real apart = distance(*shape1, poses.X_W1, *shape2, poses.X_W2).distance;
+        numFarther += apart > reach;
+        if (!collision::areProvenApart(cache, *shape1, poses.X_W1, *shape2, poses.X_W2, reach))
+          continue;
+        ++numProven;
+        ASSERT_GT(apart, reach) << shapeTypeName(type1) << "-" << shapeTypeName(type2);
+      }
+    }
+  EXPECT_GT(numProven, numFarther / 4);  // spheres keep no proof, they are asked as fast
 }
 
 TEST(PairCache, CapsulesOnBoxesGiveTheSameBits) {

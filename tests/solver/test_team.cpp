@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <vector>
 
 namespace tangere::solver {
@@ -68,6 +69,35 @@ TEST(Team, ACallFromInsideThePoolRunsAlone) {
 TEST(Team, AnExceptionOfTheFunctionReachesTheCaller) {
   core::ThreadPool pool(4);
   EXPECT_THROW(Team::run(&pool, [&](Team*) { throw 7; }), int);
+}
+
+TEST(Team, AllSeeWhatWasPrepared) {
+  core::ThreadPool pool(4);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    std::vector<int> prepared;
+    std::atomic<int> numRight{0}, numThreads{0};
+    Team::run(
+        &pool, [&] { prepared.assign(100, repeat); },
+        [&](Team* team) {
+          ++numThreads;
+          if (prepared.size() == 100 && prepared.back() == repeat) ++numRight;
+          team->forEach(4, [](int) {});
+        });
+    EXPECT_EQ(numRight, numThreads);
+    EXPECT_GE(numThreads, 1);
+  }
+}
+
+TEST(Team, APreparationThatThrowsCallsItOff) {
+  core::ThreadPool pool(4);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    bool isCalled = false;
+    EXPECT_THROW(
+        Team::run(
+            &pool, [] { throw std::runtime_error("no memory"); }, [&](Team*) { isCalled = true; }),
+        std::runtime_error);
+    EXPECT_FALSE(isCalled);
+  }
 }
 
 }  // namespace
