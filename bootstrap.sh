@@ -5,11 +5,20 @@
 # that are present are left alone: with all of them there it only looks, which takes no time.
 set -eu
 
-build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev libhdf5-dev pkg-config"
-check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3 python3-h5py"
+build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev libhdf5-dev pkg-config libcivetweb-dev libsundials-dev"
+check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3 python3-h5py chromium"
+
+python="python3-dev python3-venv"
 
 wanted=$build
-[ "${1:-all}" = "build" ] || wanted="$wanted $check"
+case "${1:-all}" in
+  build) ;;
+  python) wanted="$wanted $python" ;;
+  *) wanted="$wanted $check" ;;
+esac
+
+# The viewer's packages come from npm, whoever gave the machine its npm.
+command -v npm >/dev/null 2>&1 || wanted="$wanted nodejs npm"
 
 missing=
 for package in $wanted; do

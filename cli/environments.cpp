@@ -35,7 +35,7 @@ void Environments::step(int count) {
 
 void Environments::count(int environment, const Simulator& simulator) {
   const auto i = static_cast<std::size_t>(environment);
-  if (has(simulator.report().status, StepStatus::StateNotFinite))
+  if (isRefused(simulator.report().status))
     is_stopped_[i] = 1;
   else
     counters_[i].add(simulator.report(), simulator.energy());
@@ -58,6 +58,13 @@ std::string Environments::whyStopped() const {
     why += "; " + std::to_string(size() - numRunning()) + " of " + std::to_string(size()) +
            " environments stopped";
   return why;
+}
+
+bool Environments::isStoppedByLimit() const {
+  const auto found = std::find(is_stopped_.begin(), is_stopped_.end(), 1);
+  return found != is_stopped_.end() &&
+         has(environment(static_cast<int>(found - is_stopped_.begin())).report().status,
+             StepStatus::TooManyContacts);
 }
 
 RunCounters Environments::counters() const {

@@ -24,7 +24,10 @@ enum class What { Collide, Contacts, Distance };
 const std::map<std::string, What> kWhat = {
     {"collide", What::Collide}, {"contacts", What::Contacts}, {"distance", What::Distance}};
 const std::map<std::string, ConvexAlgorithm> kAlgorithms = {
-    {"auto", ConvexAlgorithm::Auto}, {"gjk", ConvexAlgorithm::Gjk}, {"mpr", ConvexAlgorithm::Mpr}};
+    {"auto", ConvexAlgorithm::Auto},
+    {"gjk", ConvexAlgorithm::Gjk},
+    {"mpr", ConvexAlgorithm::Mpr},
+    {"mpr-extended", ConvexAlgorithm::MprExtended}};
 
 template <class Value>
 Value parseWord(const std::string& word, const char* option,
@@ -299,8 +302,9 @@ void addQueryCommand(CLI::App& program, const CommonOptions& common) {
           [options](const std::string& word) {
             options->algorithm = parseWord(word, "--algorithm", kAlgorithms);
           },
-          "auto: closed forms where they exist; gjk, mpr: always that one")
-      ->type_name("auto|gjk|mpr")
+          "auto: closed forms where they exist; gjk, mpr: always that one; "
+          "mpr-extended: mpr in double-double arithmetic")
+      ->type_name("auto|gjk|mpr|mpr-extended")
       ->default_str("auto");
   command
       ->add_option("--repeat", options->repeat,

@@ -70,6 +70,40 @@ std::string hashText(std::uint64_t hash) {
   return digits;
 }
 
+Json eventsDocument(const std::vector<EventRecord>& events, const Model& model) {
+  const auto nameOf = [](EventCause cause) {
+    switch (cause) {
+      case EventCause::ContactBegins:
+        return "contact_begins";
+      case EventCause::ContactEnds:
+        return "contact_ends";
+      case EventCause::Impact:
+        return "impact";
+      case EventCause::ForceVanishes:
+        return "force_vanishes";
+      case EventCause::ForceReturns:
+        return "force_returns";
+    }
+    return "";
+  };
+  Json out = Json::array();
+  for (const EventRecord& event : events) {
+    out.push_back({{"time", event.time},
+                   {"signal", eventSignalName(event.cause)},
+                   {"cause", nameOf(event.cause)},
+                   {"body1", std::string(model.bodyName(event.body1))},
+                   {"body2", std::string(model.bodyName(event.body2))},
+                   {"distance", event.distance},
+                   {"normal", vecJson(event.normal)},
+                   {"position", vecJson(event.position)},
+                   {"approach_speed", event.approachSpeed},
+                   {"c_res", event.stiffness},
+                   {"d_res", event.damping},
+                   {"restart", event.isRestart}});
+  }
+  return out;
+}
+
 Json runDocument(const RunSummary& summary) {
   const RunCounters& counters = summary.counters;
   const Simulator& simulator = *summary.simulator;
@@ -93,26 +127,29 @@ Json runDocument(const RunSummary& summary) {
     softs[std::string(simulator.model().softBodyName(i))] = softJson(simulator, i);
   Json hashes = Json::array();
   for (const std::uint64_t hash : summary.stateHashes) hashes.push_back(hashText(hash));
-  return {{"steps", counters.steps},
-          {"simulated_s", simulator.state().time},
-          {"wall_s", summary.wall_s},
-          {"realtime_factor", ratio(summary.simulatedHere_s, summary.wall_s)},
-          {"steps_per_s", ratio(static_cast<Real>(summary.stepsHere), summary.wall_s)},
-          {"contacts_mean", meanOf(counters.contactsSum, counters.steps)},
-          {"contacts_max", counters.contactsMax},
-          {"iterations_mean", meanOf(counters.iterationsSum, counters.steps)},
-          {"iterations_max", counters.iterationsMax},
-          {"status", status},
-          {"max_depth_m", counters.maxDepth},
-          {"energy", energy},
-          {"peak_memory_mb", peakMemory_mb()},
-          {"state_hash", hashText(simulator.state().hash())},
-          {"bodies", bodies},
-          {"soft_bodies", softs},
-          {"envs", summary.numEnvironments},
-          {"environment_steps_per_s",
-           ratio(static_cast<Real>(summary.environmentStepsHere), summary.wall_s)},
-          {"state_hashes", hashes}};
+  Json document = {{"steps", counters.steps},
+                   {"simulated_s", simulator.state().time},
+                   {"wall_s", summary.wall_s},
+                   {"realtime_factor", ratio(summary.simulatedHere_s, summary.wall_s)},
+                   {"steps_per_s", ratio(static_cast<Real>(summary.stepsHere), summary.wall_s)},
+                   {"contacts_mean", meanOf(counters.contactsSum, counters.steps)},
+                   {"contacts_max", counters.contactsMax},
+                   {"iterations_mean", meanOf(counters.iterationsSum, counters.steps)},
+                   {"iterations_max", counters.iterationsMax},
+                   {"status", status},
+                   {"max_depth_m", counters.maxDepth},
+                   {"energy", energy},
+                   {"peak_memory_mb", peakMemory_mb()},
+                   {"state_hash", hashText(simulator.state().hash())},
+                   {"bodies", bodies},
+                   {"soft_bodies", softs},
+                   {"envs", summary.numEnvironments},
+                   {"environment_steps_per_s",
+                    ratio(static_cast<Real>(summary.environmentStepsHere), summary.wall_s)},
+                   {"state_hashes", hashes}};
+  if (summary.events != nullptr && simulator.model().options().solver == SolverType::Event)
+    document["events"] = eventsDocument(*summary.events, simulator.model());
+  return document;
 }
 
 void printRunTable(const std::string& scene, const RunSummary& summary, bool withBodies) {

@@ -35,12 +35,15 @@ void Trace::addStep(Clock::time_point begin, Clock::time_point end, std::uint64_
                 report.numContacts, report.numIslands, report.iterations, report.numImpacts,
                 static_cast<unsigned>(report.status));
   addEvent("step " + std::to_string(step), begin_us, microseconds(end - begin), arguments);
-  Real at_us = begin_us;
+  Real at_us = begin_us, part_us = begin_us;
   for (const PhaseTime& phase : phases) {
     const Real duration_us = phase.last_s * 1e6;
+    const bool isPart = !phase.parent.empty();
+    if (!isPart) part_us = at_us;  // its parts begin with it
     if (duration_us <= 0) continue;
-    addEvent(std::string(phase.name), at_us, duration_us);
-    at_us += duration_us;
+    Real& from_us = isPart ? part_us : at_us;
+    addEvent(std::string(phase.name), from_us, duration_us);
+    from_us += duration_us;
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the time of a run goes, as a file that chrome://tracing and Perfetto open: a bar for each
-// step and, under it, its phases. Within a step the phases stand in their order, each as one bar,
-// also where it is entered more than once.
+// step and, under it, its phases with their parts. Within a step the phases stand in their order,
+// and the parts of a phase in theirs, each as one bar, also where it is entered more than once.
+// Parts of several threads are added up, and may then reach beyond their phase.
 #pragma once
 
 #include "output_file.hpp"

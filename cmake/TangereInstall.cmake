@@ -57,6 +57,20 @@ else()
   target_link_libraries(tangere_package INTERFACE $<LINK_ONLY:Qhull::qhull_r>)
 endif()
 
+# CVODES (BSD-3-Clause) likewise: Debian's static library is position independent.
+if(TANGERE_CVODES MATCHES "\\.a$")
+  set(unpacked_cvodes ${PROJECT_BINARY_DIR}/package/cvodes)
+  add_custom_command(TARGET tangere_whole_package POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${unpacked_cvodes}
+    COMMAND ${CMAKE_COMMAND} -E chdir ${unpacked_cvodes} ${CMAKE_AR} x ${TANGERE_CVODES}
+    COMMAND sh -c "${CMAKE_AR} qs $<TARGET_FILE:tangere_whole_package> ${unpacked_cvodes}/*.o"
+    COMMENT "Adding CVODES to the package" VERBATIM)
+  set(TANGERE_PC_CVODES "")
+else()
+  target_link_libraries(tangere_whole_package INTERFACE $<LINK_ONLY:sundials_cvodes>)
+  set(TANGERE_PC_CVODES " -lsundials_cvodes")
+endif()
+
 install(TARGETS tangere_package tangere_whole_package EXPORT tangereTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/tangere DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
@@ -77,6 +91,9 @@ endif()
 # Relative, so that an install tree can be moved.
 file(RELATIVE_PATH TANGERE_PC_TO_PREFIX
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+find_package(PkgConfig REQUIRED)
+pkg_search_module(TANGERE_HDF5 REQUIRED hdf5-serial hdf5)  # as src/io does
+set(TANGERE_PC_HDF5 ${TANGERE_HDF5_MODULE_NAME})
 configure_file(cmake/tangere.pc.in package/tangere.pc @ONLY)
 configure_file(cmake/tangere_collision.pc.in package/tangere_collision.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tangere.pc

@@ -45,8 +45,9 @@ class BatchedSimulator {
   void reset();
   void reset(std::span<const std::uint8_t> mask);
 
-  /// Masses, friction and gains of one environment, from those of the model; it keeps its state and
-  /// its controls. Throws InvalidInput, also when it has contact handlers, which belong to a model.
+  /// Masses, friction and gains of one environment, from those of the model; it keeps its state,
+  /// its controls and the targets of driven vertices. Throws InvalidInput, also when it has contact
+  /// handlers, which belong to a model.
   void setParameters(int environment, const ModelParameters& parameters);
 
  private:

@@ -15,6 +15,14 @@ namespace tangere {
 enum class ContactModel : std::uint8_t {
   Point,         ///< at points, each with its depth
   Hydroelastic,  ///< over an area, by a pressure that grows inward
+  Hertz,         ///< at points, as elastic bodies do (the event solver)
+  Observer,      ///< not at all: contacts begin and end, and are reported (the event solver)
+};
+
+/// What of a body with a pressure field, or of a soft body, presses on a plane.
+enum class PlaneContact : std::uint8_t {
+  Elements,  ///< polygons: where its tetrahedra are cut
+  Vertices,  ///< the vertices of its surface, each with its share of the area: cheaper and rougher
 };
 
 /// A surface. Two of them combine as the geometric mean, sqrt(a b), of each number, unless a
@@ -41,6 +49,12 @@ struct Material {
   Real hydroelasticModulus = 1e7;
   Real hydroelasticThickness = 1;   ///< of the compliant layer on a Plane [m]
   Real hydroelasticResolution = 0;  ///< edges of the tetrahedra [m]; 0: chosen from the shape
+  PlaneContact planeContact = PlaneContact::Elements;
+
+  // Hertz (the event solver).
+  Real youngsModulus = 0;      ///< [Pa]; needed there
+  Real poissonRatio = 0.3;     ///< in [0, 0.5]
+  Real rollingResistance = 0;  ///< torque against rolling over normal force and contact radius
 };
 
 /// What one pair of materials does where it is more than the combination rule.
@@ -53,6 +67,8 @@ struct MaterialPair {
   std::optional<Real> stiffness{};
   std::optional<Real> relaxationTime{};
   std::optional<Real> dissipation{};
+  std::optional<Real> rollingResistance{};
+  std::optional<Real> smallSpeed{}, smallSpin{};  ///< of the event solver's friction [m/s, rad/s]
 };
 
 }  // namespace tangere

@@ -12,6 +12,7 @@
 #include <tangere/soft_body.hpp>
 #include <tangere/solver_options.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -79,11 +80,30 @@ struct SleepOptions {
   Real duration = 0.5;       ///< [s]
 };
 
+/// What finds contacts.
+enum class ContactKind : std::uint8_t {
+  Points,      ///< of rigid shapes
+  RigidRigid,  ///< pressure between rigid shapes, planes too
+  SoftRigid,   ///< pressure between soft bodies and rigid shapes, planes too
+  SoftSoft,    ///< between soft bodies
+  SoftSelf,    ///< of soft bodies with themselves
+};
+inline constexpr int kNumContactKinds = 5;
+/// "points", "rigid_rigid", "soft_rigid", "soft_soft", "soft_self".
+[[nodiscard]] const char* contactKindName(ContactKind kind);
+
+/// Most contacts of a step; 0: as many as there are. A step that needs more is not taken, and the
+/// report says of which kind (StepStatus::TooManyContacts).
+struct ContactLimits {
+  std::array<int, kNumContactKinds> ofKind{};  ///< points or polygons, by ContactKind
+  int all = 0;                                 ///< of all kinds together
+};
+
 /// What moves the bodies.
 enum class SolverType : std::uint8_t {
   Impulse,  ///< free bodies; restitution
   Sap,      ///< the convex solver: joints, drives and contacts together
-  Event,    ///< exact events
+  Event,    ///< variable steps from event to event; dt only says when to look
 };
 /// "impulse", "sap", "event".
 [[nodiscard]] const char* solverTypeName(SolverType type);
@@ -99,6 +119,8 @@ struct SimulationOptions {
   /// SAP: > 0: a step is divided until halving its parts changes no coordinate by more than this
   /// [m, rad]; 0: one solve a step.
   Real accuracy = 0;
+  EventOptions event{};
+  ContactLimits limits{};
   ContactPatchCacheOptions patchCache{.enabled = true, .allowNegativeDepth = true};
   SleepOptions sleep{};
   /// Approach below this speed does not bounce [m/s].
@@ -221,7 +243,7 @@ class ModelBuilder {
   void addPair(const MaterialPair& pair);
   void addBody(const Body& body);
   void addSoftBody(const SoftBody& soft);
-  /// The two bodies never touch.
+  /// The two bodies, soft ones too, never touch.
   void excludePair(std::string_view body1, std::string_view body2);
   /// The two shapes touch whatever filters say.
   void addShapePair(const ShapePairRule& rule);

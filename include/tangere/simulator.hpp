@@ -4,6 +4,7 @@
 // report, with the name of the body or pair.
 #pragma once
 
+#include <tangere/integrator.hpp>
 #include <tangere/model.hpp>
 #include <tangere/state.hpp>
 
@@ -31,13 +32,24 @@ enum class StepStatus : std::uint32_t {
   ImpactsCut = 1u << 4,         ///< More impacts than maxImpactsPerStep: the rest were inelastic.
   HandlerRefused = 1u << 5,     ///< A contact handler gave rows that cannot be: they were left out.
   ElementsInverted = 1u << 6,   ///< Tetrahedra of a soft body are inside out; they push back.
-  StepDivided = 1u << 7,        ///< The step failed whole and was taken in parts.
+  StepDivided = 1u << 7,        ///< Taken in parts: it failed whole, or would have led past a thin
+                                ///< body.
+  IntegratorFailed = 1u << 8,   ///< The event solver could go no further: the state is that before
+                                ///< this step.
+  TooManyContacts = 1u << 9,    ///< More than options().limits: the state is that before this step.
+  MayHaveCrossed = 1u << 10,    ///< Bodies moved past a thin one within the step: what presses may
+                                ///< have been missed.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 [[nodiscard]] constexpr bool has(StepStatus status, StepStatus bit) {
   return (static_cast<std::uint32_t>(status) & static_cast<std::uint32_t>(bit)) != 0;
+}
+/// Whether the step was not taken: the state is the one before it.
+[[nodiscard]] constexpr bool isRefused(StepStatus status) {
+  return has(status, StepStatus::StateNotFinite | StepStatus::IntegratorFailed |
+                         StepStatus::TooManyContacts);
 }
 /// "SolverNotConverged" and so on, for one bit.
 [[nodiscard]] std::string_view stepStatusName(StepStatus bit);
@@ -85,7 +97,7 @@ struct PressureSide {
 struct PressurePolygon {
   static constexpr int kMaxVertices = 8;
   PressureSide side1{}, side2{};
-  int numVertices = 0;
+  int numVertices = 0;                         ///< 1: a vertex on a plane (PlaneContact::Vertices)
   std::array<Vec3, kMaxVertices> vertices{};   ///< world, counter-clockwise about the normal
   std::array<Real, kMaxVertices> pressures{};  ///< at the start of the step [Pa]
   Vec3 centroid{};
@@ -94,6 +106,15 @@ struct PressurePolygon {
   Real pressure = 0;                      ///< at the centroid, at the start of the step [Pa]
   Vec3 force{};                           ///< on side 1, this step's; side 2 feels the opposite [N]
   Real normalWork = 0, frictionWork = 0;  ///< [J]
+  /// Not in touch when the step began, so that its pressures are zero: it lies where the bodies
+  /// would be after the step.
+  bool isForeseen = false;
+};
+
+/// Where a vertex of a soft body is driven to.
+struct VertexTarget {
+  int soft = -1, vertex = -1;
+  Vec3 target{};
 };
 
 struct StepReport {
@@ -113,6 +134,10 @@ struct StepReport {
   int soft = -1;             ///< the same for a soft body
   int numInverted = 0;       ///< tetrahedra inside out, at the start of the step
   int linearIterations = 0;  ///< of conjugate gradients, all islands together
+  /// TooManyContacts: of which kind, how many may be and how many there are.
+  ContactKind contactKind = ContactKind::Points;
+  int contactLimit = 0, contactsNeeded = 0;
+  bool isLimitOfAll = false;  ///< they are of all kinds together, most of them of that kind
 };
 
 /// "step 12: SolverNotConverged between 'a' and 'b'": for people. Empty for Ok.
@@ -129,8 +154,9 @@ struct BodyState {
 /// Time of one phase of the step, in the order in which phases run.
 struct PhaseTime {
   std::string_view name;
-  Real total_s = 0;  ///< since profiling was switched on
-  Real last_s = 0;   ///< of the last step
+  Real total_s = 0;           ///< since profiling was switched on
+  Real last_s = 0;            ///< of the last step
+  std::string_view parent{};  ///< the phase it is a part of; empty: it is none. Parts come after it
 };
 
 class Simulator {
@@ -146,6 +172,8 @@ class Simulator {
   const StepReport& step();
   /// Up to `count` steps; stops early when the state would not be finite.
   const StepReport& step(int count);
+  /// Steps until the time is at least `time` [s]; the event solver stops exactly there.
+  const StepReport& advanceTo(Real time);
   [[nodiscard]] const StepReport& report() const;
   /// Of the last step, and summed since construction or setState().
   [[nodiscard]] const EnergyLedger& energy() const;
@@ -173,7 +201,7 @@ class Simulator {
 
   // Robots (the SAP solver). Coordinates are in the order of Model::joint().
   /// Throw InvalidInput when the sizes do not fit or a number is not finite; quaternions are made
-  /// unit.
+  /// unit. Soft bodies go along with what they are attached to.
   void setPositions(std::span<const Real> q);
   void setVelocities(std::span<const Real> v);
   /// What an actuator is told; stays until it is changed.
@@ -208,12 +236,22 @@ class Simulator {
   /// The vertex goes to `target` within each step, whatever pulls; until it is released.
   void driveVertex(int soft, int vertex, const Vec3& target);
   void releaseVertex(int soft, int vertex);
+  /// All that are driven, by soft body and vertex.
+  [[nodiscard]] std::vector<VertexTarget> vertexTargets() const;
   /// On one vertex, world, for the next step only [N].
   void applySoftForce(int soft, int vertex, const Vec3& force);
   /// Cauchy stress of each tetrahedron as it is now [Pa].
   [[nodiscard]] std::vector<Mat3> softStress(int soft) const;
   /// Polygons of the pressure contacts of the last step; valid until the next one.
   [[nodiscard]] std::span<const PressurePolygon> pressureContacts() const;
+
+  // The event solver; all empty for the others.
+  /// What happened within the last step (or advanceTo()), in order of time.
+  [[nodiscard]] std::span<const EventRecord> events() const;
+  /// Contacts as they are now, with their rates; seen from a body, or the world (-1).
+  [[nodiscard]] std::vector<ContactResult> contactResults(int frameBody = -1) const;
+  /// Since construction or setState().
+  [[nodiscard]] const EventStatistics& eventStatistics() const;
 
  private:
   struct Impl;

@@ -40,7 +40,8 @@ struct SoftAttachment {
 struct SoftBody {
   std::string name;
   std::shared_ptr<const TetMesh> mesh{};
-  Transform pose{};        ///< of the mesh at the start
+  Transform pose{};  ///< of the mesh at the start; with attachments to jointed bodies: with all
+                     ///< joints at their references. What it is attached to carries it from there
   Vec3 linearVelocity{};   ///< at the start, world [m/s]
   std::string material{};  ///< density, friction, hydroelastic modulus; empty: the default material
   Elasticity elasticity{};

@@ -68,6 +68,47 @@ enum class SapContactModel : std::uint8_t {
   HuntCrossley,
 };
 
+/// How the event solver integrates between events.
+enum class EventMethod : std::uint8_t {
+  Bdf,    ///< backward differentiation formulas: stiff contacts
+  Adams,  ///< free motion and soft contacts
+};
+
+/// When two shapes count as touching. `eps` is max(1e-13, what coordinates are rounded to) [m].
+enum class EventPolicy : std::uint8_t {
+  Penetrating,  ///< from 2 eps inside; two shapes that merely touch are not in contact
+  Touching,     ///< from eps apart
+};
+
+/// How dissipation follows from a coefficient of restitution.
+enum class RestitutionDamping : std::uint8_t {
+  Exact,   ///< impacts of two free bodies lose exactly what the coefficient says
+  Flores,  ///< 8 (1 - e) / (5 e v), which gives 0.68 for 0.7
+};
+
+/// The event solver: variable steps, and a root at every start and end of a contact.
+struct EventOptions {
+  EventMethod method = EventMethod::Bdf;
+  Real relativeTolerance = 1e-8;
+  Real absoluteTolerance = 1e-10;  ///< [m, rad] and per second; well below the depth of contacts
+  Real maxStep = 0;                ///< [s]; 0: none but what keeps contacts from being missed
+  EventPolicy policy = EventPolicy::Penetrating;
+
+  // The force law of Hertz.
+  RestitutionDamping damping = RestitutionDamping::Exact;
+  Real maxDamping = 2000;       ///< [s/m]; also where nothing bounces
+  Real stiffnessReduction = 1;  ///< of all Hertz contacts, in (0, 1]: softer is faster
+  Real smallSpeed = 0.01;       ///< regularizes friction; slower approach does not bounce [m/s]
+  Real smallSpin = 0.01;        ///< regularizes rolling resistance [rad/s]
+
+  // Point contacts.
+  /// Of unlimited stiffness: fast approach is an impact without duration; what stays in contact
+  /// oscillates with this period, critically damped [s].
+  Real restPeriod = 1e-4;
+  Real impactSpeed = 1e-6;  ///< slower approach is no impact: the end of a series of bounces [m/s]
+  Real slipSpeed = 1e-9;    ///< friction is below its full value up to here [m/s]
+};
+
 /// The convex solver (SAP).
 struct SapOptions {
   int maxIterations = 200;  ///< Newton steps; few, but for problems made to be hard
@@ -75,6 +116,9 @@ struct SapOptions {
   /// D = diag(A)^-1/2.
   Real absoluteTolerance = 1e-14;  ///< [sqrt(J)]
   Real relativeTolerance = 1e-6;
+  /// Above 0: both tolerances are taken times 1 + this * sqrt(n), n the constraints of an island:
+  /// many contacts together are then solved no more exactly than each of them.
+  Real toleranceGrowth = 0;
   int maxLineSearchEvaluations = 100;
   Real lineSearchTolerance = 1e-3;  ///< on the slope, relative to that at the start
   Real maxStep = 1.5;               ///< longest step, in Newton steps

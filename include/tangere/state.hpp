@@ -24,6 +24,15 @@ struct HeldFriction {
   Real normal = 0;        ///< [N s]
 };
 
+/// A pair of shapes in contact under the event solver: what its force law remembers of how the
+/// contact began.
+struct EventContactMemory {
+  std::uint32_t shape1 = 0, shape2 = 0;
+  std::uint64_t isDeparting = 0;  ///< 1: thrown apart by an impact and not clear of each other yet
+  Real approachSpeed = 0;         ///< when the contact began [m/s]
+  Real effectiveMass = 0;         ///< of a rigid contact, when it began [kg]
+};
+
 /// The arrays are the rows of state_fields.inc.
 struct State {
   Real time = 0;           ///< [s]
@@ -37,7 +46,8 @@ struct State {
 #undef TANGERE_FIELD
 
   ContactPatchCache patches;
-  std::vector<HeldFriction> heldFriction;  ///< sorted by objects and elements
+  std::vector<HeldFriction> heldFriction;         ///< sorted by objects and elements
+  std::vector<EventContactMemory> eventContacts;  ///< sorted by shapes
 
   State() = default;
   /// The start of `model`.

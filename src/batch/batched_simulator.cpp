@@ -21,7 +21,7 @@ struct BatchedSimulator::Impl {
   /// Steps one environment; false: it has stopped.
   bool step(std::size_t index) {
     const StepStatus status = environments[index].step().status;
-    if (!has(status, StepStatus::StateNotFinite)) return true;
+    if (!isRefused(status)) return true;
     // Written only then: the marks of neighbours share a cache line, which other threads read.
     isRunning[index] = 0;
     return false;
@@ -150,6 +150,8 @@ void BatchedSimulator::setParameters(int environment, const ModelParameters& par
   changed.setState(old.state());
   const std::span<const Real> controls = old.controls();
   changed.setControls(controls);
+  for (const VertexTarget& driven : old.vertexTargets())
+    changed.driveVertex(driven.soft, driven.vertex, driven.target);
   old = std::move(changed);
 }
 

@@ -2,6 +2,7 @@
 #include "collision/convex_pairs.hpp"
 
 #include "collision/convex_pair_functions.hpp"
+#include "collision/extended_mpr.hpp"
 
 namespace tangere::collision {
 
@@ -23,6 +24,33 @@ kernel::CoreType coreOf(ShapeType type) {
     default:
       return kernel::CoreType::Point;
   }
+}
+
+using GeneralQueries = ConvexPairQueries<kernel::kAnyCore, kernel::kAnyCore>;
+
+int collideGeneral(const PairInput& input, const CollisionOption& option, CollisionResult& result) {
+  if (option.algorithm != ConvexAlgorithm::MprExtended)
+    return GeneralQueries::collide(input, option, result);
+  const Transform X_12 = inverseTimes(input.X_W1, input.X_W2);
+  const kernel::ConvexContact<Real> contact =
+      extendedDistance(input.shape1.convex, input.shape2.convex, X_12);
+  if (contact.distance > 0) return 0;
+  return addConvexManifold(input, X_12, contact, option, result);
+}
+
+void distanceGeneral(const PairInput& input, const DistanceOption& option, DistanceResult& out) {
+  if (option.algorithm != ConvexAlgorithm::MprExtended) {
+    GeneralQueries::distance(input, option, out);
+    return;
+  }
+  const Transform X_12 = inverseTimes(input.X_W1, input.X_W2);
+  kernel::ConvexContact<Real> contact =
+      extendedDistance(input.shape1.convex, input.shape2.convex, X_12);
+  if (!option.enableSigned && contact.distance < 0) {
+    contact.distance = 0;
+    contact.pointA = contact.pointB = (contact.pointA + contact.pointB) * Real(0.5);
+  }
+  writeConvexDistance(input, contact, out);
 }
 
 }  // namespace
@@ -47,8 +75,7 @@ PairFunctions convexPairFunctions(ShapeType type1, ShapeType type2) {
 }
 
 const PairFunctions& generalConvexFunctions() {
-  static const PairFunctions functions =
-      ConvexPairQueries<kernel::kAnyCore, kernel::kAnyCore>::functions();
+  static const PairFunctions functions{collideGeneral, GeneralQueries::overlap, distanceGeneral};
   return functions;
 }
 

@@ -13,7 +13,7 @@ namespace tangere::collision {
 [[nodiscard]] PairFunctions convexPairFunctions(ShapeType type1, ShapeType type2);
 
 /// The functions for any two convex shapes, rounded ones included. They read option.algorithm: Mpr
-/// goes by portal refinement, anything else by GJK.
+/// goes by portal refinement, MprExtended by extended_mpr.hpp, anything else by GJK.
 [[nodiscard]] const PairFunctions& generalConvexFunctions();
 
 }  // namespace tangere::collision

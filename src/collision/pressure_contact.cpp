@@ -196,6 +196,22 @@ void appendSelf(const PressureMesh& a, std::span<const IndexPair> pairs,
   }
 }
 
+/// What the triangles around a vertex add up to.
+struct VertexShare {
+  std::int32_t element = -1;
+  int corner = 0;
+  Real area = 0, stiffness = 0;  ///< along the normal [m^2, Pa m]
+};
+
+/// Growth of the pressure between a triangle's tetrahedron, along `into`, and the half space; rigid
+/// sides do not yield.
+Real growthAt(const PressureMesh& a, std::size_t triangle, const Vec3& into, Real stiffness) {
+  if (a.tetOfSurface.empty()) return stiffness < kUnlimited ? stiffness : 0;
+  const Real own = dot(a.gradient[a.tetOfSurface[triangle]], into);
+  if (!(own > 0)) return 0;
+  return stiffness < kUnlimited ? own * stiffness / (own + stiffness) : own;
+}
+
 }  // namespace
 
 void computePressureGradients(std::span<const Vec3> vertices, std::span<const Tet> tets,
@@ -297,6 +313,51 @@ void findPlaneLayer(const PressureMesh& a, const Transform& X_WA, const ContactP
     findSurfaceLayer(a, X_WA, space, stiffness, out);
   } else {
     findTetLayer(a, X_WA, space, stiffness, out);
+  }
+}
+
+void findPlaneVertices(const PressureMesh& a, const Transform& X_WA, const ContactPlane& plane,
+                       Real stiffness, std::vector<ContactPolygon>* out) {
+  thread_local std::vector<VertexShare> shares;
+  shares.assign(a.vertices.size(), {});
+  const Vec3 normal = transposeTimes(X_WA.rotation, plane.normal);
+  const Real offset = plane.offset - dot(plane.normal, X_WA.translation);
+  for (std::size_t i = 0; i < a.surface.size(); ++i) {
+    const Triangle& triangle = a.surface[i];
+    const Vec3 &p = a.vertices[triangle[0]], &q = a.vertices[triangle[1]],
+               &r = a.vertices[triangle[2]];
+    const Real lowest = std::min({dot(normal, p), dot(normal, q), dot(normal, r)});
+    if (!(lowest < offset)) continue;
+    const Real third = -dot(cross(q - p, r - p), normal) / 6;
+    if (!(third > 0)) continue;
+    const Real growth = growthAt(a, i, normal, stiffness);
+    const std::int32_t element =
+        a.tetOfSurface.empty() ? static_cast<std::int32_t>(i) : a.tetOfSurface[i];
+    for (int k = 0; k < 3; ++k) {
+      VertexShare& share = shares[triangle[k]];
+      share.area += third;
+      share.stiffness += third * growth;
+      if (share.element >= 0) continue;
+      share.element = element;
+      share.corner = k;
+      if (a.tetOfSurface.empty()) continue;
+      const Tet& tet = a.tets[element];
+      share.corner = static_cast<int>(std::find(tet.begin(), tet.end(), triangle[k]) - tet.begin());
+    }
+  }
+  for (std::size_t v = 0; v < shares.size(); ++v) {
+    const VertexShare& share = shares[v];
+    const Real depth = offset - dot(normal, a.vertices[v]);
+    if (!(share.stiffness > 0 && depth > 0)) continue;
+    ContactPolygon& point = out->emplace_back();
+    point.element1 = share.element;
+    point.numVertices = 1;
+    point.centroid = point.vertex[0] = X_WA * a.vertices[v];
+    point.normal = plane.normal;
+    point.area = share.area;
+    point.gradient = share.stiffness / share.area;
+    point.pressure = point.vertexPressure[0] = point.gradient * depth;
+    point.weight1[static_cast<std::size_t>(share.corner)] = 1;
   }
 }
 

@@ -30,6 +30,7 @@ struct PressureMesh {
   std::span<const Real> pressure{};  ///< of each vertex [Pa]; may be negative below a margin
   std::span<const Vec3> gradient{};  ///< of the pressure in each tet [Pa/m]; zero: tet is left out
   std::span<const Triangle> surface{};
+  std::span<const std::int32_t> tetOfSurface{};  ///< behind each triangle; for findPlaneVertices()
   const geometry::LinearBvh* tetTree = nullptr;  ///< over the tets, with their pressures or without
   const geometry::LinearBvh* surfaceTree = nullptr;
   Real radius = kUnlimited;  ///< of the vertices about the centre of the tree's bounds [m]
@@ -89,6 +90,14 @@ void findTetPlane(const PressureMesh& a, const Transform& X_WA, const ContactPla
 /// else its rigid surface.
 void findPlaneLayer(const PressureMesh& a, const Transform& X_WA, const ContactPlane& plane,
                     Real stiffness, std::vector<ContactPolygon>* out);
+/// The vertices of a surface (object 1) below a half space (object 2), as polygons of one corner
+/// each: cheaper and rougher than those of the tetrahedra. A vertex has a third of the area of
+/// each triangle around it, seen along the normal as far as it faces the half space; the pressure
+/// grows as in the tetrahedron behind that triangle, and in the half space by `stiffness` times
+/// depth (unlimited: rigid). Of two rigid bodies none are found. element1 is a tetrahedron with the
+/// vertex (without tetrahedra a triangle), the one weight that is not zero that of the vertex.
+void findPlaneVertices(const PressureMesh& a, const Transform& X_WA, const ContactPlane& plane,
+                       Real stiffness, std::vector<ContactPolygon>* out);
 /// A deformed body, its vertices in world, with itself; element1 < element2. Tets that share a
 /// vertex do not touch each other. Every pair of tets whose boxes overlap is looked at.
 void findSelf(const PressureMesh& a, std::vector<ContactPolygon>* out);

@@ -26,13 +26,16 @@ constexpr Real kStill = 0.1;
 void updateShapes(const model::ModelData& model, const State& state, const model::Workspace& ws,
                   PressureWorkspace& pressure);
 void updateSofts(const model::ModelData& model, const State& state, PressureWorkspace& pressure);
-void addRigidPairs(const model::ModelData& model, const model::Workspace& ws,
+void addRigidPairs(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    PressureWorkspace& pressure);
 void addSoftShapePairs(const model::ModelData& model, const State& state,
                        const model::Workspace& ws, PressureWorkspace& pressure);
 void addSoftPairs(const model::ModelData& model, const State& state, PressureWorkspace& pressure);
 void placeForeseen(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    const PressureWorkspace& pressure, PressureContact& contact);
+
+Real depthOf(const model::ModelData& model, const PressureWorkspace& pressure,
+             const PressureContact& contact);
 
 void sortContacts(PressureWorkspace& pressure);
 
@@ -43,15 +46,20 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
   PressureWorkspace& pressure = sap.pressure;
   std::vector<PressureContact>& contacts = pressure.contacts;
   contacts.clear();
+  pressure.numParts = 1;
+  pressure.clock.set(pressure.clock.isOn());
   if (model.hasPressure) {
     updateShapes(model, state, ws, pressure);
     updateSofts(model, state, pressure);
-    addRigidPairs(model, ws, pressure);
+    pressure.clock.begin();
+    addRigidPairs(model, state, ws, pressure);
     addSoftShapePairs(model, state, ws, pressure);
     addSoftPairs(model, state, pressure);
     for (PressureContact& contact : contacts) {
+      contact.depth = depthOf(model, pressure, contact);
       if (contact.isForeseen) placeForeseen(model, state, ws, pressure, contact);
     }
+    pressure.clock.end(PressurePart::Polygons);
     // No gap to be closed: it is no new contact, but one that other elements have now.
     std::erase_if(contacts, [](const PressureContact& contact) {
       return contact.isForeseen && contact.gap <= 0;
@@ -60,6 +68,7 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
   }
   ws.report.numPressurePolygons = static_cast<int>(contacts.size());
   reducePatches(model, pressure);
+  if (model.hasPressure) pressure.clock.end(PressurePart::Patches);
 }
 
 namespace {
@@ -97,12 +106,15 @@ void updateSofts(const model::ModelData& model, const State& state, PressureWork
     const std::span<const Tet> tets = soft.elastic.tets;
     const auto update = [&](std::span<const Vec3> at, geometry::LinearBvh* tree,
                             std::vector<Vec3>* gradient) {
+      pressure.clock.begin();
       gradient->resize(tets.size());
       collision::computePressureGradients(at, tets, soft.pressure, *gradient);
+      pressure.clock.end(PressurePart::Gradients);
       if (tree->empty())
         collision::buildTetTree(at, tets, soft.pressure, tree);
       else
         collision::updateTetTree(at, tets, tree);
+      pressure.clock.end(PressurePart::Trees);
     };
     update(x, &work.tetTree, &work.gradient);
     work.bounds = work.tetTree.bounds();
@@ -117,9 +129,10 @@ void updateSofts(const model::ModelData& model, const State& state, PressureWork
   }
 }
 
-std::tuple<std::uint32_t, std::uint32_t, std::int32_t, std::int32_t> keyOf(
+std::tuple<std::uint32_t, std::uint32_t, std::int32_t, std::int32_t, int> keyOf(
     const PressureContact& contact) {
-  return {contact.object1, contact.object2, contact.polygon.element1, contact.polygon.element2};
+  return {contact.object1, contact.object2, contact.polygon.element1, contact.polygon.element2,
+          contact.part};
 }
 
 /// By objects and elements; of what was foreseen of elements that are in touch nothing is kept. The
@@ -168,6 +181,10 @@ void take(const ContactPolygon& polygon, std::uint32_t object1, std::uint32_t ob
   contact.isForeseen = isForeseen;
   contact.point1 = contact.point2 = polygon.centroid;
   contact.gap = -polygon.pressure / polygon.gradient;
+  if (polygon.numVertices == 1) {  // an element may have several vertices on a plane
+    while (contact.part < 3 && polygon.weight1[static_cast<std::size_t>(contact.part)] == 0)
+      ++contact.part;
+  }
 }
 
 /// The polygons of one pair from the scratch to the contacts; `isExchanged`: object 2 was asked as
@@ -199,8 +216,14 @@ collision::ContactPlane planeOf(const Transform& X_WS) {
 }
 
 /// Polygons of a body with a pressure, or of any body against a layer, as object 1, and a shape.
-void findAgainst(const PressureMesh& a, const Transform& X_WA, const model::PressureShape& b,
-                 const Transform& X_WB, std::vector<ContactPolygon>* out) {
+void findAgainst(const PressureMesh& a, const Transform& X_WA, PlaneContact planeContact,
+                 const model::PressureShape& b, const Transform& X_WB,
+                 std::vector<ContactPolygon>* out) {
+  if (b.isHalfSpace() && planeContact == PlaneContact::Vertices) {
+    const Real stiffness = b.kind == Kind::Layer ? b.layerGradient : kUnlimited;
+    collision::findPlaneVertices(a, X_WA, planeOf(X_WB), stiffness, out);
+    return;
+  }
   switch (b.kind) {
     case Kind::Field:
       collision::findTetTet(a, X_WA, b.view(), X_WB, out);
@@ -219,7 +242,82 @@ void findAgainst(const PressureMesh& a, const Transform& X_WA, const model::Pres
   }
 }
 
-void addRigidPairs(const model::ModelData& model, const model::Workspace& ws,
+/// A velocity at every point of the space.
+struct Motion {
+  Vec3 center{}, velocity{}, angularVelocity{};
+
+  [[nodiscard]] Vec3 at(const Vec3& point) const {
+    return velocity + cross(angularVelocity, point - center);
+  }
+};
+
+Motion motionOf(const State& state, int body) {
+  return {state.center[body], state.velocity[body], state.angularVelocity[body]};
+}
+
+Vec3 velocityAt(const model::ModelData& model, const State& state, std::uint32_t object,
+                std::int32_t element, const std::array<Real, 4>& weight, const Vec3& point) {
+  if (object < model.shapes.size()) {
+    return motionOf(state, model.shapes[object].body).at(point);
+  }
+  const model::ModelSoft& soft = model.softs[object - model.shapes.size()];
+  const Vec3* const v = state.softVelocity.data() + soft.firstVertex;
+  Vec3 sum{};
+  for (int i = 0; i < 4; ++i) sum += v[soft.elastic.tets[element][i]] * weight[i];
+  return sum;
+}
+
+/// Asks for as many parts of the step as keep two bodies from moving past the middle of the thinner
+/// of them that yields, `depth`. Bodies in touch (their contacts start at `first`) may slide; those
+/// apart may go anywhere within `way`.
+void keepFromCrossing(const model::ModelData& model, const State& state, Real way, Real depth,
+                      std::size_t first, PressureWorkspace& pressure) {
+  if (!(way > depth)) return;
+  if (pressure.contacts.size() > first) {
+    Real closing = 0;
+    for (std::size_t i = first; i < pressure.contacts.size(); ++i) {
+      const PressureContact& contact = pressure.contacts[i];
+      const ContactPolygon& p = contact.polygon;
+      const Vec3 relative =
+          velocityAt(model, state, contact.object1, p.element1, p.weight1, p.centroid) -
+          velocityAt(model, state, contact.object2, p.element2, p.weight2, p.centroid);
+      closing = std::max(closing, -dot(relative, p.normal));
+    }
+    way = std::min(way, closing * model.options.dt);
+  }
+  pressure.numParts = std::max(pressure.numParts, std::ceil(way / depth));
+}
+
+/// How far points of a soft body move within the step against something that moves so, at most.
+Real wayAgainst(const model::ModelData& model, const State& state, const model::ModelSoft& soft,
+                const Motion& motion) {
+  Real fastest = 0;
+  const Vec3* const x = state.softPosition.data() + soft.firstVertex;
+  const Vec3* const v = state.softVelocity.data() + soft.firstVertex;
+  for (std::size_t i = 0; i < soft.elastic.mass.size(); ++i)
+    fastest = std::max(fastest, squaredNorm(v[i] - motion.at(x[i])));
+  return std::sqrt(fastest) * model.options.dt;
+}
+
+Vec3 meanVelocity(const State& state, const model::ModelSoft& soft) {
+  Vec3 sum{};
+  const Vec3* const v = state.softVelocity.data() + soft.firstVertex;
+  for (std::size_t i = 0; i < soft.elastic.mass.size(); ++i) sum += v[i];
+  return sum * (1 / static_cast<Real>(soft.elastic.mass.size()));
+}
+
+/// The same of two shapes.
+Real wayBetween(const model::ModelData& model, const State& state, const ObjectPair& pair) {
+  const model::ModelShape* small = &model.shapes[pair.first];
+  const model::ModelShape* large = &model.shapes[pair.second];
+  if (large->reach < small->reach) std::swap(small, large);
+  const Motion own = motionOf(state, small->body), other = motionOf(state, large->body);
+  return (norm(own.velocity - other.at(own.center)) +
+          norm(own.angularVelocity - other.angularVelocity) * small->reach) *
+         model.options.dt;
+}
+
+void addRigidPairs(const model::ModelData& model, const State& state, const model::Workspace& ws,
                    PressureWorkspace& pressure) {
   for (const ObjectPair& pair : ws.pressurePairs) {
     const model::PressureShape& a = *model.shapes[pair.first].pressure;
@@ -229,13 +327,17 @@ void addRigidPairs(const model::ModelData& model, const model::Workspace& ws,
     const auto find = [&](const std::vector<Transform>& pose, bool isForeseen) {
       const Transform &X_WA = pose[pair.first], &X_WB = pose[pair.second];
       if (isExchanged)
-        findAgainst(b.view(), X_WB, a, X_WA, &pressure.polygons);
+        findAgainst(b.view(), X_WB, b.planeContact, a, X_WA, &pressure.polygons);
       else
-        findAgainst(a.view(), X_WA, b, X_WB, &pressure.polygons);
+        findAgainst(a.view(), X_WA, a.planeContact, b, X_WB, &pressure.polygons);
       take(pair.first, pair.second, isExchanged, isForeseen, pressure);
     };
+    const std::size_t first = pressure.contacts.size();
     find(ws.shapePose, false);
     const Real way = pressure.shapeWay[pair.first] + pressure.shapeWay[pair.second];
+    const Real depth = std::min(a.depth, b.depth);
+    if (way > depth)
+      keepFromCrossing(model, state, wayBetween(model, state, pair), depth, first, pressure);
     if (way > kStill * std::min(a.cellSize, b.cellSize)) find(pressure.nextPose, true);
   }
 }
@@ -249,6 +351,8 @@ PressureMesh viewOf(const model::ModelSoft& soft, const State& state, const Soft
           .tets = soft.elastic.tets,
           .pressure = soft.pressure,
           .gradient = isNext && work.isFast ? work.nextGradient : work.gradient,
+          .surface = soft.mesh.surface(),
+          .tetOfSurface = soft.mesh.tetOfSurface(),
           .tetTree = isNext && work.isFast ? &work.nextTree : &work.tetTree};
 }
 
@@ -264,8 +368,16 @@ bool mayTouch(const model::ModelSoft& soft, const model::ModelShape& shape) {
   const bool isSeenBySoft = (shape.group & soft.mask) != 0;
   if (shape.isOneSideEnough ? !isSeenByShape && !isSeenBySoft : !isSeenByShape || !isSeenBySoft)
     return false;
-  return std::none_of(soft.attachments.begin(), soft.attachments.end(),
-                      [&](const auto& attachment) { return attachment.body == shape.body; });
+  return !std::binary_search(soft.excludedBodies.begin(), soft.excludedBodies.end(), shape.body);
+}
+
+/// Leaves out elements that hang on the body.
+void dropAttached(const model::ModelSoft& soft, int body, std::vector<ContactPolygon>* polygons) {
+  if (soft.attachedTets.empty()) return;
+  std::erase_if(*polygons, [&](const ContactPolygon& polygon) {
+    return std::binary_search(soft.attachedTets.begin(), soft.attachedTets.end(),
+                              std::pair<int, int>{body, polygon.element1});
+  });
 }
 
 void addSoftShapePairs(const model::ModelData& model, const State& state,
@@ -278,11 +390,19 @@ void addSoftShapePairs(const model::ModelData& model, const State& state,
       const model::ModelShape& shape = model.shapes[i];
       if (!ws.sweptBox[i].overlaps(sweptBounds(work)) || !mayTouch(soft, shape)) continue;
       const auto find = [&](bool isForeseen) {
-        findAgainst(viewOf(soft, state, work, isForeseen), {}, *shape.pressure,
+        findAgainst(viewOf(soft, state, work, isForeseen), {},
+                    model.materials[soft.material].planeContact, *shape.pressure,
                     isForeseen ? pressure.nextPose[i] : ws.shapePose[i], &pressure.polygons);
+        dropAttached(soft, shape.body, &pressure.polygons);
         take(static_cast<std::uint32_t>(i), object, true, isForeseen, pressure);
       };
+      const std::size_t first = pressure.contacts.size();
       find(false);
+      const Real depth = std::min(soft.depth, shape.pressure->depth);
+      if (work.way + pressure.shapeWay[i] > depth) {
+        keepFromCrossing(model, state, wayAgainst(model, state, soft, motionOf(state, shape.body)),
+                         depth, first, pressure);
+      }
       if (work.isFast || pressure.shapeWay[i] > kStill * soft.cellSize) find(true);
     }
   }
@@ -306,7 +426,11 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
     const model::ModelSoft& soft = model.softs[s];
     SoftWork& work = pressure.softs[s];
     const auto object = static_cast<std::uint32_t>(model.shapes.size() + s);
-    if (soft.selfContact) {
+    const auto isExcluded = [&](std::size_t other) {
+      return std::binary_search(soft.excludedSofts.begin(), soft.excludedSofts.end(),
+                                static_cast<int>(other));
+    };
+    if (soft.selfContact && !isExcluded(s)) {
       addSelf(soft, viewOf(soft, state, work, false), &work.proximity, &pressure.polygons);
       take(object, object, false, false, pressure);
     }
@@ -314,6 +438,7 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
       const model::ModelSoft& other = model.softs[t];
       const SoftWork& otherWork = pressure.softs[t];
       if ((soft.group & other.mask) == 0 || (other.group & soft.mask) == 0) continue;
+      if (isExcluded(t)) continue;
       if (!sweptBounds(work).overlaps(sweptBounds(otherWork))) continue;
       const auto find = [&](bool isForeseen) {
         collision::findTetTet(viewOf(soft, state, work, isForeseen), {},
@@ -321,10 +446,38 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
         take(object, static_cast<std::uint32_t>(model.shapes.size() + t), false, isForeseen,
              pressure);
       };
+      const std::size_t first = pressure.contacts.size();
       find(false);
+      const Real depth = std::min(soft.depth, other.depth);
+      if (work.way + otherWork.way > depth) {
+        const Motion along{.velocity = meanVelocity(state, other)};
+        keepFromCrossing(
+            model, state,
+            wayAgainst(model, state, soft, along) + wayAgainst(model, state, other, along), depth,
+            first, pressure);
+      }
       if (work.isFast || otherWork.isFast) find(true);
     }
   }
+}
+
+/// How far inside both bodies the polygon is: the pressure over what it grows by straight inward.
+/// Along the normal of a polygon on a flank it hardly grows.
+Real depthOf(const model::ModelData& model, const PressureWorkspace& pressure,
+             const PressureContact& contact) {
+  const auto depthIn = [&](std::uint32_t object, std::int32_t element) -> Real {
+    Real growth = 0;
+    if (object >= model.shapes.size()) {
+      growth = norm(pressure.softs[object - model.shapes.size()].gradient[element]);
+    } else {
+      const model::PressureShape& shape = *model.shapes[object].pressure;
+      if (shape.kind == Kind::Field) growth = norm(shape.gradient[element]);
+      if (shape.kind == Kind::Layer) growth = shape.layerGradient;
+    }
+    return growth > 0 ? contact.polygon.pressure / growth : 0;
+  };
+  return depthIn(contact.object1, contact.polygon.element1) +
+         depthIn(contact.object2, contact.polygon.element2);
 }
 
 /// Takes a polygon that lies where things will be back to where they are.

@@ -96,6 +96,13 @@ void addPressure(const model::ModelData& model, const SapWorkspace& sap, WrenchS
       sum->addForce(model.shapes[contact.object1].body, contact.point1, force);
     if (contact.object2 < model.shapes.size())
       sum->addForce(model.shapes[contact.object2].body, contact.point2, -force);
+    if (contact.tilt < 0) continue;
+    const Real* const tilt = sap.problem.impulseOf(contact.tilt);
+    const Vec3 torque = (contact.tiltAxis[0] * tilt[0] + contact.tiltAxis[1] * tilt[1]) * perTime;
+    if (contact.object1 < model.shapes.size())
+      sum->addTorque(model.shapes[contact.object1].body, torque);
+    if (contact.object2 < model.shapes.size())
+      sum->addTorque(model.shapes[contact.object2].body, -torque);
   }
   for (const AttachmentRow& row : sap.pressure.attachments) {
     const model::ModelAttachment& attachment = model.softs[row.soft].attachments[row.attachment];

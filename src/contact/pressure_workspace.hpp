@@ -6,6 +6,7 @@
 
 #include "collision/pressure_contact.hpp"
 #include "collision/self_proximity.hpp"
+#include "core/stopwatch.hpp"
 #include "dynamics/fem_assembly.hpp"
 #include "geometry/linear_bvh.hpp"
 #include "model/model_data.hpp"
@@ -45,10 +46,16 @@ struct PressureContact {
   /// Not in touch yet; the polygon is where the velocities of the start lead to.
   bool isForeseen = false;
   Vec3 point1{}, point2{};      ///< of shapes: where the centroid is on them now
-  Real gap = 0;                 ///< now; negative: depth [m]
+  Real gap = 0;                 ///< now; negative: depth, as the spring of the force has it [m]
+  Real depth = 0;               ///< of a polygon: how far inside the bodies it is, in sum [m]
   int constraint = -1;          ///< -1: nothing that it touches can move
   Mat3 frame{};                 ///< columns tangent 1, tangent 2, normal
   Real velocityBefore[3] = {};  ///< of side 1 seen from side 2, in the frame
+  /// The constraint against tilting, two rows; -1: none. A rigid side tilts by `tiltAxis` times its
+  /// angular velocity.
+  int tilt = -1;
+  Vec3 tiltAxis[2] = {};
+  Real tiltBefore[2] = {};
   Real normalWork = 0, frictionWork = 0;
 };
 
@@ -58,6 +65,8 @@ struct PatchPolygon {
   std::uint32_t object1 = 0, object2 = 0;
   int firstContact = 0, numContacts = 0;
   Real share = 1;
+  bool isForeseen = false;
+  Real depth = 0;  ///< as that of a contact
 };
 
 /// A soft vertex that a dynamic body carries.
@@ -65,6 +74,18 @@ struct AttachmentRow {
   int soft = 0, attachment = 0;
   int constraint = -1;
 };
+
+/// Where the time goes that finds pressure contacts and makes a problem of soft bodies.
+enum class PressurePart : std::uint8_t {
+  Gradients,     ///< of the pressures of soft bodies
+  Trees,         ///< their boxes, built or refitted
+  Polygons,      ///< candidates and cuts
+  Patches,       ///< sorted, and those of rigid bodies reduced
+  SoftAssembly,  ///< A and b of soft bodies
+  Rows,          ///< Jacobians of polygons
+};
+inline constexpr int kNumPressureParts = 6;
+using PressureClock = core::Stopwatch<PressurePart, kNumPressureParts>;
 
 struct PressureWorkspace {
   std::vector<SoftWork> softs;
@@ -76,6 +97,14 @@ struct PressureWorkspace {
   std::vector<int> patchOf;               ///< of the polygons of one pair
   std::vector<AttachmentRow> attachments;
   std::vector<collision::ContactPolygon> polygons;  ///< of one pair
+
+  /// Parts of equal length in which the step must be taken so that nothing moves past the middle of
+  /// a body that yields; 1: whole.
+  Real numParts = 1;
+  /// Such a step may be refused before anything has changed, to be taken in parts.
+  bool mayDivide = false;
+
+  PressureClock clock;  ///< of the last step
 };
 
 }  // namespace tangere::contact

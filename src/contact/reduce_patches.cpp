@@ -41,7 +41,9 @@ void reducePatches(const model::ModelData& model, PressureWorkspace& pressure) {
     while (end < found.size() && found[end].object1 == found[begin].object1 &&
            found[end].object2 == found[begin].object2)
       ++end;
-    const bool isRigid = found[begin].object2 < model.shapes.size();
+    // Vertices on a plane stay what they are.
+    const bool isReduced =
+        found[begin].object2 < model.shapes.size() && found[begin].polygon.numVertices > 1;
     for (std::size_t i = begin; i < end; ++i) {
       PatchPolygon& shown = pressure.shown[i];
       shown.polygon = found[i].polygon;
@@ -50,9 +52,11 @@ void reducePatches(const model::ModelData& model, PressureWorkspace& pressure) {
       shown.firstContact = static_cast<int>(pressure.contacts.size());
       shown.numContacts = 1;
       shown.share = 1;
-      if (!isRigid) pressure.contacts.push_back(found[i]);
+      shown.isForeseen = found[i].isForeseen;
+      shown.depth = found[i].depth;
+      if (!isReduced) pressure.contacts.push_back(found[i]);
     }
-    if (isRigid) {
+    if (isReduced) {
       const std::span<const PressureContact> polygons(found.data() + begin, end - begin);
       const int numPatches = markPatches(polygons, &pressure.patchOf);
       for (int patch = 0; patch < numPatches; ++patch)

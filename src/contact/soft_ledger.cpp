@@ -50,8 +50,8 @@ void addSoftEnergy(const model::ModelData& model, const State& state, model::Wor
       kinetic += Real(0.5) * soft.elastic.mass[i] * squaredNorm(v[i]);
       weight -= soft.elastic.mass[i] * dot(model.options.gravity, x[i]);
     }
-    const Real elastic = dynamics::elasticEnergy(soft.elastic, x, ws.pool.get(),
-                                                 &sap.pressure.softs[s].assembly.partialSums);
+    const Real elastic =
+        dynamics::elasticEnergy(soft.elastic, x, ws.pool.get(), &sap.pressure.softs[s].assembly);
     ws.treeEnergy.kinetic += kinetic;
     ws.treeEnergy.potential += weight + elastic;
     ws.treeEnergy.scale += kinetic + std::fabs(weight) + elastic;

@@ -19,6 +19,8 @@ Vec3 attachedPoint(const model::ModelAttachment& attachment, const model::ModelD
 void addSoftCliques(const model::ModelData& model, const model::Control& control,
                     const State& state, model::Workspace& ws, SapWorkspace& sap) {
   const Real dt = model.options.dt;
+  PressureClock& clock = sap.pressure.clock;
+  clock.begin();
   ws.report.numInverted = 0;
   for (std::size_t s = 0; s < model.softs.size(); ++s) {
     const model::ModelSoft& soft = model.softs[s];
@@ -56,6 +58,7 @@ void addSoftCliques(const model::ModelData& model, const model::Control& control
       guess[3 * i + 2] = start.z;
     }
   }
+  clock.end(PressurePart::SoftAssembly);
 }
 
 void addAttachmentRows(const model::ModelData& model, const State& state, SapWorkspace& sap) {

@@ -7,6 +7,7 @@
 #include "dynamics/kernels/linear_tet.hpp"
 #include "dynamics/kernels/neo_hookean_tet.hpp"
 #include "dynamics/kernels/st_venant_kirchhoff_tet.hpp"
+#include "dynamics/turning_stiffness.hpp"
 #include "math/quat.hpp"
 
 #include <algorithm>
@@ -23,17 +24,26 @@ using Lame = kernel::LameT<Real>;
 constexpr std::int64_t kTetGrain = 64;
 constexpr std::int64_t kRowGrain = 64;
 
-/// Numbers that a tetrahedron hands to the gathering of the matrix: four gradients, or ten blocks.
+/// Numbers that a tetrahedron hands to the gathering of the matrix: four gradients; these and half
+/// the stiffness against turning (xx xy xz yy yz zz, its trace with compression); or ten blocks.
 constexpr int kGradientTangent = 12;
+constexpr int kTurningTangent = 19;
 constexpr int kBlockTangent = 90;
 
 /// Place of the block of vertices (a, b) among the ten of a tetrahedron.
 constexpr int kPairOf[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
 
-/// Whether the tangent is that of linear elasticity, turned: K_ab of a tetrahedron is then made of
-/// its gradients alone.
-bool hasTurnedLinearTangent(ElasticModel model) {
-  return model == ElasticModel::Linear || model == ElasticModel::Corotated;
+int tangentSize(ElasticModel model) {
+  switch (model) {
+    case ElasticModel::Linear:
+      return kGradientTangent;
+    case ElasticModel::Corotated:
+      return kTurningTangent;
+    case ElasticModel::NeoHookean:
+    case ElasticModel::StVenantKirchhoff:
+      break;
+  }
+  return kBlockTangent;
 }
 
 /// Young's modulus and Poisson's ratio mean the same for every law: the stiffness at rest.
@@ -68,7 +78,9 @@ struct Linear {
 
 struct Corotated {
   static TetResponse evaluate(const Lame& lame, const Mat3& f) {
-    const Mat3 r = math::polarRotation(f);
+    return evaluate(lame, f, math::polarRotation(f));
+  }
+  static TetResponse evaluate(const Lame& lame, const Mat3& f, const Mat3& r) {
     return {kernel::CorotatedLaw<Real>::energy(lame, f, r),
             kernel::CorotatedLaw<Real>::stress(lame, f, r), r};
   }
@@ -166,20 +178,30 @@ void storeBlocks(const Lame& lame, const Mat3& f, const Mat3& inverseRest, Real 
 enum class TetParts { Force, ForceAndTangent };
 
 template <class Law, TetParts kParts>
-void evaluateTets(const SoftMesh& mesh, const Lame& lame, const Vec3* x, std::int64_t begin,
-                  std::int64_t end, SoftAssembly* out) {
+void evaluateTets(const SoftMesh& mesh, const Lame& lame, const Vec3* x, bool areRotationsKnown,
+                  std::int64_t begin, std::int64_t end, SoftAssembly* out) {
   constexpr bool isTurnedLinear = std::is_same_v<Law, Linear> || std::is_same_v<Law, Corotated>;
   for (std::int64_t t = begin; t < end; ++t) {
     const Mat3 f = deformationGradient(mesh, x, t);
     const Real volume = mesh.restVolume[t];
-    const TetResponse response = Law::evaluate(lame, f);
+    TetResponse response;
+    if constexpr (std::is_same_v<Law, Corotated>) {
+      response =
+          areRotationsKnown ? Law::evaluate(lame, f, out->rotation[t]) : Law::evaluate(lame, f);
+    } else {
+      response = Law::evaluate(lame, f);
+    }
     out->tetEnergy[t] = volume * response.energy;
     out->isInverted[t] = !(math::determinant(f) > 0);
     storeForces(response.stress, mesh.inverseRest[t], volume, &out->tetForce[4 * t]);
     if constexpr (kParts == TetParts::ForceAndTangent) {
       if constexpr (isTurnedLinear) {
-        storeGradients(response.rotation, mesh.inverseRest[t], volume,
-                       &out->tetTangent[kGradientTangent * t]);
+        constexpr int kSize = std::is_same_v<Law, Corotated> ? kTurningTangent : kGradientTangent;
+        Real* const tangent = &out->tetTangent[kSize * t];
+        storeGradients(response.rotation, mesh.inverseRest[t], volume, tangent);
+        if constexpr (std::is_same_v<Law, Corotated>) {
+          storeTurning(lame, f, response.rotation, tangent + kGradientTangent);
+        }
       } else {
         storeBlocks<Law>(lame, f, mesh.inverseRest[t], volume, mesh.tets[t],
                          &out->tetTangent[kBlockTangent * t]);
@@ -188,25 +210,71 @@ void evaluateTets(const SoftMesh& mesh, const Lame& lame, const Vec3* x, std::in
   }
 }
 
+/// In a beam that is bent the tension outside and the compression inside let each piece turn
+/// freely. The positive parts alone would hold it, as if it were heavier: they count as far as
+/// tension prevails in the body.
+void keepPrevailingTension(const SoftMesh& mesh, std::vector<Real>* tangents) {
+  Real tension = 0, all = 0;
+  for (std::int64_t t = 0; t < mesh.numTets(); ++t) {
+    const Real* const q = tangents->data() + kTurningTangent * t + kGradientTangent;
+    tension += mesh.restVolume[t] * (q[0] + q[3] + q[5]);
+    all += mesh.restVolume[t] * q[6];
+  }
+  if (!(tension > 0)) return;
+  const Real part = std::clamp<Real>(all / tension, 0, 1);
+  for (std::int64_t t = 0; t < mesh.numTets(); ++t) {
+    Real* const q = tangents->data() + kTurningTangent * t + kGradientTangent;
+    for (int i = 0; i < 6; ++i) q[i] *= part;
+  }
+}
+
 // --- rows of the matrix -------------------------------------------------------------------------
 
-/// K_ij = mu tr(M) I + mu M^T + lambda M with M = sum V g_i g_j^T over the tetrahedra.
+void addProduct(const Real* a, const Real* b, Real (&sum)[9]) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) sum[3 * i + j] += a[i] * b[j];
+  }
+}
+
+/// Adds [a]^T Q [b], where [a] x is the vector product of a and x.
+void addTurning(const Real* a, const Real* b, const Real* q, Real (&sum)[9]) {
+  const Real c0 = q[1] * b[2] - q[2] * b[1], c1 = q[3] * b[2] - q[4] * b[1],
+             c2 = q[4] * b[2] - q[5] * b[1];  // Q (b x e_0)
+  sum[0] += a[2] * c1 - a[1] * c2;
+  sum[3] += a[0] * c2 - a[2] * c0;
+  sum[6] += a[1] * c0 - a[0] * c1;
+  const Real d0 = q[2] * b[0] - q[0] * b[2], d1 = q[4] * b[0] - q[1] * b[2],
+             d2 = q[5] * b[0] - q[2] * b[2];
+  sum[1] += a[2] * d1 - a[1] * d2;
+  sum[4] += a[0] * d2 - a[2] * d0;
+  sum[7] += a[1] * d0 - a[0] * d1;
+  const Real e0 = q[0] * b[1] - q[1] * b[0], e1 = q[1] * b[1] - q[3] * b[0],
+             e2 = q[2] * b[1] - q[4] * b[0];
+  sum[2] += a[2] * e1 - a[1] * e2;
+  sum[5] += a[0] * e2 - a[2] * e0;
+  sum[8] += a[1] * e0 - a[0] * e1;
+}
+
+/// K_ij = mu tr(M) I + mu M^T + lambda M with M = sum V g_i g_j^T over the tetrahedra, and what
+/// tension sets against their turning.
+template <int kSize>
 void gatherTurnedLinear(const SoftMesh& mesh, const Lame& lame, const Real* tangents, int block,
                         Real (&sum)[9]) {
-  Real m[9] = {};
+  Real m[9] = {}, turning[9] = {};
   for (int n = mesh.gatherBegin[block]; n < mesh.gatherBegin[block + 1]; ++n) {
     const std::int32_t entry = mesh.gather[n];
-    const Real* const tet = tangents + std::size_t{kGradientTangent} * (entry >> 4);
-    const Real* const gA = tet + 3 * ((entry >> 2) & 3);
-    const Real* const gB = tet + 3 * (entry & 3);
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) m[3 * i + j] += gA[i] * gB[j];
+    const Real* const tet = tangents + std::size_t{kSize} * (entry >> 4);
+    const int a = 3 * ((entry >> 2) & 3), b = 3 * (entry & 3);
+    addProduct(tet + a, tet + b, m);
+    if constexpr (kSize == kTurningTangent) {
+      const Real* const q = tet + kGradientTangent;
+      if (q[0] + q[3] + q[5] > 0) addTurning(tet + a, tet + b, q, turning);
     }
   }
   const Real diagonal = lame.mu * (m[0] + m[4] + m[8]);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j)
-      sum[3 * i + j] = lame.mu * m[3 * j + i] + lame.lambda * m[3 * i + j];
+      sum[3 * i + j] = lame.mu * m[3 * j + i] + lame.lambda * m[3 * i + j] + turning[3 * i + j];
     sum[4 * i] += diagonal;
   }
 }
@@ -240,14 +308,20 @@ struct RowScales {
 /// row that writes it.
 void writeRow(const SoftMesh& mesh, const Lame& lame, const RowScales& scales, int i,
               SoftAssembly* out) {
-  const bool isTurnedLinear = hasTurnedLinearTangent(mesh.elasticity.model);
   const int diagonal = mesh.pattern.diagonal[i];
   for (int k = diagonal; k < mesh.pattern.rowBegin[i + 1]; ++k) {
-    Real sum[9];
-    if (isTurnedLinear) {
-      gatherTurnedLinear(mesh, lame, out->tetTangent.data(), k, sum);
-    } else {
-      gatherBlocks(mesh, out->tetTangent.data(), k, sum);
+    Real sum[9] = {};
+    switch (mesh.elasticity.model) {
+      case ElasticModel::Linear:
+        gatherTurnedLinear<kGradientTangent>(mesh, lame, out->tetTangent.data(), k, sum);
+        break;
+      case ElasticModel::Corotated:
+        gatherTurnedLinear<kTurningTangent>(mesh, lame, out->tetTangent.data(), k, sum);
+        break;
+      case ElasticModel::NeoHookean:
+      case ElasticModel::StVenantKirchhoff:
+        gatherBlocks(mesh, out->tetTangent.data(), k, sum);
+        break;
     }
     if (k == diagonal) {  // rounding of the parts is not symmetric
       for (const auto [p, q] : {std::array{1, 3}, std::array{2, 6}, std::array{5, 7}})
@@ -323,10 +397,9 @@ SoftAssembly makeSoftAssembly(const SoftMesh& mesh) {
   out.tetEnergy.assign(numTets, 0);
   out.isInverted.assign(numTets, 0);
   out.tetForce.resize(4 * numTets);
-  out.tetTangent.assign(
-      numTets * (hasTurnedLinearTangent(mesh.elasticity.model) ? kGradientTangent : kBlockTangent),
-      0);
+  out.tetTangent.assign(numTets * static_cast<std::size_t>(tangentSize(mesh.elasticity.model)), 0);
   out.partialSums.reserve(numTets / core::kReduceGrain + 1);
+  if (mesh.elasticity.model == ElasticModel::Corotated) out.rotation.resize(numTets);
   return out;
 }
 
@@ -335,11 +408,16 @@ void assembleSoft(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, c
   TANGERE_ASSERT(out->tetEnergy.size() == mesh.tets.size());
   TANGERE_ASSERT(out->matrix.column.size() == mesh.pattern.column.size());
   const Lame lame = lameOf(mesh);
+  const bool areRotationsKnown =
+      std::equal(out->rotationAt.begin(), out->rotationAt.end(), x, x + mesh.numVertices);
   withLaw(mesh.elasticity.model, [&](auto law) {
     core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
-      evaluateTets<decltype(law), TetParts::ForceAndTangent>(mesh, lame, x, begin, end, out);
+      evaluateTets<decltype(law), TetParts::ForceAndTangent>(mesh, lame, x, areRotationsKnown,
+                                                             begin, end, out);
     });
   });
+  if (mesh.elasticity.model == ElasticModel::Corotated)
+    keepPrevailingTension(mesh, &out->tetTangent);
   out->energy = sumEnergies(pool, out->tetEnergy, &out->partialSums);
   out->numInverted =
       static_cast<int>(std::count(out->isInverted.begin(), out->isInverted.end(), std::uint8_t{1}));
@@ -424,12 +502,28 @@ Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
   });
 }
 
+Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
+                   SoftAssembly* assembly) {
+  if (mesh.elasticity.model != ElasticModel::Corotated)
+    return elasticEnergy(mesh, x, pool, &assembly->partialSums);
+  const Lame lame = lameOf(mesh);
+  core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t t = begin; t < end; ++t) {
+      const TetResponse response = Corotated::evaluate(lame, deformationGradient(mesh, x, t));
+      assembly->rotation[t] = response.rotation;
+      assembly->tetEnergy[t] = mesh.restVolume[t] * response.energy;
+    }
+  });
+  assembly->rotationAt.assign(x, x + mesh.numVertices);
+  return sumEnergies(pool, assembly->tetEnergy, &assembly->partialSums);
+}
+
 void elasticForce(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
                   SoftAssembly* scratch, Vec3* force) {
   const Lame lame = lameOf(mesh);
   withLaw(mesh.elasticity.model, [&](auto law) {
     core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
-      evaluateTets<decltype(law), TetParts::Force>(mesh, lame, x, begin, end, scratch);
+      evaluateTets<decltype(law), TetParts::Force>(mesh, lame, x, false, begin, end, scratch);
     });
   });
   core::parallelFor(pool, mesh.numVertices, kRowGrain, [&](std::int64_t begin, std::int64_t end) {

@@ -32,9 +32,14 @@ struct SoftAssembly {
   std::vector<Real> tetEnergy;
   std::vector<std::uint8_t> isInverted;
   std::vector<Vec3> tetForce;    ///< four for each
-  std::vector<Real> tetTangent;  ///< twelve (linear, corotated) or ninety for each
+  std::vector<Real> tetTangent;  ///< twelve (linear), 19 (corotated) or ninety for each
   std::vector<Real> partialSums;
   std::vector<Vec3> spin;  ///< u of keepSpin, of each vertex
+
+  /// Of the corotated law: rotations of the tetrahedra at these positions, for the next assembly,
+  /// which is mostly about the same ones.
+  std::vector<Mat3> rotation;
+  std::vector<Vec3> rotationAt;
 };
 
 /// All memory that assembleSoft needs for this mesh.
@@ -65,6 +70,10 @@ void applyVertexConstraints(const model::SoftMesh& mesh, std::span<const int> ve
 /// to a few values for large meshes.
 [[nodiscard]] Real elasticEnergy(const model::SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
                                  std::vector<Real>* partials);
+
+/// The same, with the memory of an assembly of this mesh, which keeps what its next one can use.
+[[nodiscard]] Real elasticEnergy(const model::SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
+                                 SoftAssembly* assembly);
 
 /// Elastic forces alone [N], the same bits as SoftAssembly::force; uses the memory of `scratch`.
 void elasticForce(const model::SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,

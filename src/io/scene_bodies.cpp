@@ -5,6 +5,7 @@
 
 #include "geometry/limits.hpp"
 #include "geometry/mass_properties.hpp"
+#include "io/contact_law.hpp"
 #include "io/text.hpp"
 #include "math/quat.hpp"
 
@@ -332,11 +333,9 @@ std::shared_ptr<const Shape> SceneBodies::readHeightField(TableReader& table, co
 std::optional<std::string> SceneBodies::readMaterial(TableReader& table) {
   std::optional<std::string> name = table.string("material");
   if (!name || materials_.count(*name) > 0) return name;
-  std::vector<std::string> known;
-  for (const auto& [candidate, material] : materials_) known.push_back(candidate);
   table.error(table.placeOf("material"), "found the material " + io::quoted(*name) +
                                              ", expected one that exists" +
-                                             candidates(name->substr(0, 64), known));
+                                             materialCandidates(*name, materials_));
   return std::nullopt;
 }
 

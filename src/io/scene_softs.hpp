@@ -19,6 +19,8 @@ class SceneSofts {
   /// Adds every soft body of the array to the builder; after the bodies. Mistakes go to the notes.
   void read(const Value& softs);
   [[nodiscard]] bool isEmpty() const { return places_.empty(); }
+  /// Of each soft body, by name.
+  [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
   /// Says how many there are, if any.
   void summarize();
 

@@ -4,6 +4,7 @@
 // [[control]], [[exclude]].
 // docs/scene_file.md lists every key.
 #include <tangere/error.hpp>
+#include <tangere/published_materials.hpp>
 #include <tangere/scene.hpp>
 
 #include "io/contact_law.hpp"
@@ -17,6 +18,7 @@
 
 #include <limits>
 #include <map>
+#include <set>
 
 namespace tangere {
 
@@ -46,6 +48,8 @@ constexpr NumberRule kStiffness{0, 1e150, "a stiffness above 0 [N/m]", true};
 constexpr NumberRule kTime{0, 1e6, "a time of 0 or more [s]"};
 constexpr NumberRule kDissipation{0, 1e6, "a dissipation of 0 or more [s/m]"};
 constexpr NumberRule kArm{0, 1e6, "a length from 0 to 1e6 [m]"};
+constexpr NumberRule kRollingResistance{0, 1000, "a number from 0 to 1000"};
+constexpr NumberRule kPositiveSpin{0, kLargest, "a speed above 0 [rad/s]", true};
 
 class SceneReader {
  public:
@@ -61,12 +65,18 @@ class SceneReader {
   void readSimulation(const Value& value);
   void readImpulse(const Value& value);
   void readSap(const Value& value);
+  void readEvent(const Value& value);
+  void readLimits(TableReader& simulation, const Value& value);
   void readCache(const Value& value);
   void readSleep(const Value& value);
   void readMaterials(const Value& value);
   void readMaterial(const std::string& name, const Value& value);
+  void addPublishedMaterials(const Value& document);
+  void addPublishedPairs();
+  void completePair(MaterialPair* pair) const;
   void readPairs(const Value& value);
-  void readExcluded(const Value& value, const std::map<std::string, Place>& bodies);
+  void readExcluded(const Value& value, const std::map<std::string, Place>& bodies,
+                    const std::map<std::string, Place>& softs);
   void readControls(const Value& value);
 
   std::string_view text_;
@@ -78,6 +88,8 @@ class SceneReader {
   SimulationOptions options_;
   Place gravity_place_{};
   std::map<std::string, Material> materials_{{"default", Material{.name = "default"}}};
+  std::set<std::string> published_;  ///< materials that the scene uses and does not define
+  std::map<std::pair<std::string, std::string>, Place> pairs_;
 };
 
 Scene SceneReader::read() {
@@ -110,7 +122,9 @@ void SceneReader::readDocument(const Value& document) {
   }
   if (const Value* simulation = root.find("simulation")) readSimulation(*simulation);
   if (const Value* materials = root.find("material")) readMaterials(*materials);
+  addPublishedMaterials(document);
   if (const Value* pairs = root.find("pair")) readPairs(*pairs);
+  addPublishedPairs();
   io::SceneBodies bodies(materials_, folder_, limits_, notes_, builder_);
   if (const Value* list = root.find("body")) bodies.read(*list);
   if (const Value* models = root.find("model")) {
@@ -118,7 +132,8 @@ void SceneReader::readDocument(const Value& document) {
   }
   io::SceneSofts softs(notes_, builder_, bodies);
   if (const Value* list = root.find("soft")) softs.read(*list);
-  if (const Value* excluded = root.find("exclude")) readExcluded(*excluded, bodies.places());
+  if (const Value* excluded = root.find("exclude"))
+    readExcluded(*excluded, bodies.places(), softs.places());
   if (const Value* controls = root.find("control")) readControls(*controls);
   root.finish();
   if (!notes_.hasErrors() && bodies.places().empty() && softs.isEmpty())
@@ -163,12 +178,7 @@ void SceneReader::readSimulation(const Value& value) {
   options_.gravity = table.vec3("gravity", kGravity).value_or(options_.gravity);
   gravity_place_ = table.placeOf("gravity");
   if (const auto word = table.word("solver", {"impulse", "sap", "event"})) {
-    const auto solver = static_cast<SolverType>(*word);
-    if (solver != SolverType::Event) options_.solver = solver;
-    if (solver == SolverType::Event)
-      table.error(table.placeOf("solver"), "solver " + describe(*table.find("solver")) +
-                                               " is not available yet in this version; use "
-                                               "\"impulse\" or \"sap\"");
+    options_.solver = static_cast<SolverType>(*word);
   }
   constexpr NumberRule kAccuracy{0, 1, "a number from 0 to 1 [m, rad]"};
   options_.accuracy = table.number("accuracy", kAccuracy).value_or(options_.accuracy);
@@ -179,6 +189,8 @@ void SceneReader::readSimulation(const Value& value) {
                            .value_or(options_.maxImpactsPerStep));
   if (const Value* impulse = table.find("impulse")) readImpulse(*impulse);
   if (const Value* sap = table.find("sap")) readSap(*sap);
+  if (const Value* event = table.find("event")) readEvent(*event);
+  if (const Value* limits = table.find("max_contacts")) readLimits(table, *limits);
   if (const Value* cache = table.find("cache")) readCache(*cache);
   if (const Value* sleep = table.find("sleep")) readSleep(*sleep);
   table.finish();
@@ -226,10 +238,12 @@ void SceneReader::readSap(const Value& value) {
   };
   constexpr NumberRule kPart{0, 1, "a number above 0 and at most 1", true};
   constexpr NumberRule kFactor{0, 1e6, "a number above 0 and at most 1e6", true};
+  constexpr NumberRule kGrowth{0, 1e6, "a number from 0 to 1e6"};
   constexpr NumberRule kSoftness{0, kLargest, "an impulse of 0 or more [N s]"};
   out.maxIterations = integer("max_iterations", out.maxIterations);
   out.absoluteTolerance = number("absolute_tolerance", kPart, out.absoluteTolerance);
   out.relativeTolerance = number("relative_tolerance", kPart, out.relativeTolerance);
+  out.toleranceGrowth = number("tolerance_growth", kGrowth, out.toleranceGrowth);
   out.maxLineSearchEvaluations =
       integer("max_line_search_evaluations", out.maxLineSearchEvaluations);
   out.lineSearchTolerance = number("line_search_tolerance", kPart, out.lineSearchTolerance);
@@ -251,6 +265,56 @@ void SceneReader::readSap(const Value& value) {
     out.softPreconditioner = static_cast<SoftPreconditioner>(*word);
   out.maxPcgIterations = integer("max_pcg_iterations", out.maxPcgIterations);
   out.pcgTolerance = number("pcg_tolerance", kPart, out.pcgTolerance);
+  table.finish();
+}
+
+void SceneReader::readEvent(const Value& value) {
+  TableReader table(notes_, value, "simulation.event");
+  EventOptions& out = options_.event;
+  const auto number = [&](const char* key, const NumberRule& rule, Real fallback) {
+    return table.number(key, rule).value_or(fallback);
+  };
+  constexpr NumberRule kRelative{1e-14, 0.1, "a number from 1e-14 to 0.1"};
+  constexpr NumberRule kAbsolute{0, 1, "a number above 0 and at most 1 [m, rad]", true};
+  constexpr NumberRule kDamping{0, kLargest, "a damping above 0 [s/m]", true};
+  constexpr NumberRule kPart{0, 1, "a number above 0 and at most 1", true};
+  constexpr NumberRule kPeriod{1e-9, 10, "a period from 1e-9 to 10 [s]"};
+  if (const auto word = table.word("method", {"bdf", "adams"}))
+    out.method = static_cast<EventMethod>(*word);
+  out.relativeTolerance = number("relative_tolerance", kRelative, out.relativeTolerance);
+  out.absoluteTolerance = number("absolute_tolerance", kAbsolute, out.absoluteTolerance);
+  out.maxStep = number("max_step", kDuration, out.maxStep);
+  if (const auto word = table.word("policy", {"penetrating", "touching"}))
+    out.policy = static_cast<EventPolicy>(*word);
+  if (const auto word = table.word("damping", {"exact", "flores"}))
+    out.damping = static_cast<RestitutionDamping>(*word);
+  out.maxDamping = number("max_damping", kDamping, out.maxDamping);
+  out.stiffnessReduction = number("stiffness_reduction", kPart, out.stiffnessReduction);
+  out.smallSpeed = number("small_speed", kPositiveSpeed, out.smallSpeed);
+  out.smallSpin = number("small_spin", kPositiveSpin, out.smallSpin);
+  out.restPeriod = number("rest_period", kPeriod, out.restPeriod);
+  out.impactSpeed = number("impact_speed", kSpeed, out.impactSpeed);
+  out.slipSpeed = number("slip_speed", kPositiveSpeed, out.slipSpeed);
+  table.finish();
+}
+
+/// max_contacts = 10000, or { soft_rigid = 5000, all = 10000 }.
+void SceneReader::readLimits(TableReader& simulation, const Value& value) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  constexpr const char* kMeaning = "a number of contacts of 0 or more";
+  ContactLimits& out = options_.limits;
+  if (value.table() == nullptr) {
+    out.all =
+        static_cast<int>(simulation.integer("max_contacts", 0, kMost, kMeaning).value_or(out.all));
+    return;
+  }
+  TableReader table(notes_, value, "simulation.max_contacts");
+  const auto read = [&](const char* key, int* limit) {
+    *limit = static_cast<int>(table.integer(key, 0, kMost, kMeaning).value_or(*limit));
+  };
+  for (int kind = 0; kind < kNumContactKinds; ++kind)
+    read(contactKindName(static_cast<ContactKind>(kind)), &out.ofKind[kind]);
+  read("all", &out.all);
   table.finish();
 }
 
@@ -322,6 +386,58 @@ void SceneReader::readMaterial(const std::string& name, const Value& value) {
   }
 }
 
+namespace {
+
+/// The names that a document gives to `material` and `materials`, wherever.
+void collectMaterialNames(const Value& value, std::set<std::string>* names) {
+  if (const Value::Array* items = value.array()) {
+    for (const Value& item : *items) collectMaterialNames(item, names);
+  }
+  if (value.table() == nullptr) return;
+  for (const io::Member& member : *value.table()) {
+    const bool isName = member.key == "material" || member.key == "materials";
+    if (isName && member.value.string() != nullptr) names->insert(*member.value.string());
+    if (isName && member.value.array() != nullptr) {
+      for (const Value& item : *member.value.array()) {
+        if (item.string() != nullptr) names->insert(*item.string());
+      }
+    }
+    collectMaterialNames(member.value, names);
+  }
+}
+
+}  // namespace
+
+/// Published materials are known by name unless the scene has its own of that name; the model gets
+/// those that it uses.
+void SceneReader::addPublishedMaterials(const Value& document) {
+  std::set<std::string> named;
+  collectMaterialNames(document, &named);
+  for (const Material& material : publishedMaterials()) {
+    if (named.count(material.name) == 0) continue;
+    if (!materials_.emplace(material.name, material).second) continue;
+    published_.insert(material.name);
+    builder_.addMaterial(material);
+  }
+}
+
+void SceneReader::addPublishedPairs() {
+  for (const MaterialPair& pair : publishedPairs()) {
+    if (published_.count(pair.material1) == 0 || published_.count(pair.material2) == 0) continue;
+    if (pairs_.count({pair.material1, pair.material2}) == 0) builder_.addPair(pair);
+  }
+}
+
+/// What a scene does not say of a pair of published materials stays as published.
+void SceneReader::completePair(MaterialPair* pair) const {
+  if (published_.count(pair->material1) == 0 || published_.count(pair->material2) == 0) return;
+  const MaterialPair* const known = findPublishedPair(pair->material1, pair->material2);
+  if (known == nullptr) return;
+  if (!pair->friction) pair->friction = known->friction;
+  if (!pair->restitution) pair->restitution = known->restitution;
+  if (!pair->rollingResistance) pair->rollingResistance = known->rollingResistance;
+}
+
 void SceneReader::readPairs(const Value& value) {
   const Value::Array* items = value.array();
   if (items == nullptr) {
@@ -329,9 +445,6 @@ void SceneReader::readPairs(const Value& value) {
                  "pair: found " + describe(value) + ", expected tables headed [[pair]]");
     return;
   }
-  std::vector<std::string> known;
-  for (const auto& [name, material] : materials_) known.push_back(name);
-  std::map<std::pair<std::string, std::string>, Place> seen;
   for (const Value& item : *items) {
     const std::size_t numErrors = notes_.numErrors();
     TableReader table(notes_, item, "pair");
@@ -345,6 +458,9 @@ void SceneReader::readPairs(const Value& value) {
     out.stiffness = table.number("stiffness", kStiffness);
     out.relaxationTime = table.number("relaxation_time", kTime);
     out.dissipation = table.number("dissipation", kDissipation);
+    out.rollingResistance = table.number("rolling_resistance", kRollingResistance);
+    out.smallSpeed = table.number("small_speed", kPositiveSpeed);
+    out.smallSpin = table.number("small_spin", kPositiveSpin);
     table.finish();
     if (!table.has("materials"))
       table.error(item.place, "materials is missing, expected the names of two materials");
@@ -353,13 +469,13 @@ void SceneReader::readPairs(const Value& value) {
       if (materials_.count(name) > 0) continue;
       table.error(table.placeOf("materials"), "found the material " + io::quoted(name) +
                                                   ", expected one that exists" +
-                                                  io::candidates(name.substr(0, 64), known));
+                                                  io::materialCandidates(name, materials_));
     }
     if (notes_.numErrors() > numErrors) continue;
     out.material1 = std::min((*names)[0], (*names)[1]);
     out.material2 = std::max((*names)[0], (*names)[1]);
     const auto [other, isNew] =
-        seen.emplace(std::pair(out.material1, out.material2), table.placeOf("materials"));
+        pairs_.emplace(std::pair(out.material1, out.material2), table.placeOf("materials"));
     if (!isNew) {
       table.error(table.placeOf("materials"),
                   "found " + io::quoted(out.material1) + " and " + io::quoted(out.material2) +
@@ -367,6 +483,7 @@ void SceneReader::readPairs(const Value& value) {
                       std::to_string(other->second.column) + " alone");
       continue;
     }
+    completePair(&out);
     try {
       builder_.addPair(out);
     } catch (const InvalidInput& error) {
@@ -410,7 +527,8 @@ void SceneReader::readControls(const Value& value) {
   }
 }
 
-void SceneReader::readExcluded(const Value& value, const std::map<std::string, Place>& bodies) {
+void SceneReader::readExcluded(const Value& value, const std::map<std::string, Place>& bodies,
+                               const std::map<std::string, Place>& softs) {
   const Value::Array* items = value.array();
   if (items == nullptr) {
     notes_.error(value.place,
@@ -422,8 +540,10 @@ void SceneReader::readExcluded(const Value& value, const std::map<std::string, P
   constexpr int kMaxSearches = 20;
   int searches = 0;
   std::vector<std::string> known;
-  for (auto body = bodies.begin(); body != bodies.end() && known.size() < kMaxKnown; ++body)
-    known.push_back(body->first);
+  for (const std::map<std::string, Place>* names : {&bodies, &softs}) {
+    for (auto body = names->begin(); body != names->end() && known.size() < kMaxKnown; ++body)
+      known.push_back(body->first);
+  }
   for (const Value& item : *items) {
     const std::size_t numErrors = notes_.numErrors();
     TableReader table(notes_, item, "exclude");
@@ -434,7 +554,7 @@ void SceneReader::readExcluded(const Value& value, const std::map<std::string, P
       table.error(item.place, "bodies is missing, expected the names of two bodies");
     if (!names) continue;
     for (const std::string& name : *names) {
-      if (bodies.count(name) > 0) continue;
+      if (bodies.count(name) > 0 || softs.count(name) > 0) continue;
       table.error(table.placeOf("bodies"),
                   "found the body " + io::quoted(name) + ", expected one that exists" +
                       (++searches <= kMaxSearches ? io::candidates(name.substr(0, 64), known)

@@ -7,6 +7,22 @@
 
 namespace tangere {
 
+const char* contactKindName(ContactKind kind) {
+  switch (kind) {
+    case ContactKind::Points:
+      return "points";
+    case ContactKind::RigidRigid:
+      return "rigid_rigid";
+    case ContactKind::SoftRigid:
+      return "soft_rigid";
+    case ContactKind::SoftSoft:
+      return "soft_soft";
+    case ContactKind::SoftSelf:
+      return "soft_self";
+  }
+  return "unknown";
+}
+
 const char* solverTypeName(SolverType type) {
   switch (type) {
     case SolverType::Impulse:
@@ -137,8 +153,53 @@ Real Model::softMass(int soft) const {
   return sum;
 }
 
+namespace {
+
+/// What is of the event solver and was given to another one.
+void addUnusedOfEvent(const model::ModelData& data, std::vector<std::string>* out) {
+  const std::string name = data.options.solver == SolverType::Sap ? "SAP" : "impulse";
+  const auto isAny = [&](ContactModel wanted) {
+    return std::any_of(data.shapes.begin(), data.shapes.end(), [&](const auto& shape) {
+      return data.materials[shape.material].contact == wanted;
+    });
+  };
+  if (isAny(ContactModel::Hertz))
+    out->push_back("the law of Hertz is of the event solver: under the " + name +
+                   " solver these contacts press as points");
+  if (isAny(ContactModel::Observer))
+    out->push_back("observers are of the event solver: under the " + name +
+                   " solver their contacts press as points");
+  const bool resists = std::any_of(data.materialPairs.begin(), data.materialPairs.end(),
+                                   [](const auto& pair) { return pair.rollingResistance > 0; });
+  if (resists) out->push_back("rolling resistance is not used by the " + name + " solver");
+}
+
+void addUnusedUnderEvent(const model::ModelData& data, std::vector<std::string>* out) {
+  if (data.options.sleep.enabled) out->emplace_back("sleeping is not used by the event solver");
+  bool isCompliantAndBounces = false;
+  const std::size_t n = data.materials.size();
+  for (std::size_t i = 0; i < n * n; ++i) {
+    const model::ContactMaterial& pair = data.materialPairs[i];
+    const bool isElastic = data.materials[i / n].contact == ContactModel::Hertz ||
+                           data.materials[i % n].contact == ContactModel::Hertz;
+    if (pair.stiffness < kUnlimited && pair.restitution > 0 && !isElastic)
+      isCompliantAndBounces = true;
+  }
+  if (isCompliantAndBounces)
+    out->emplace_back(
+        "restitution is not used where points have a stiffness: what they give back follows from "
+        "their dissipation");
+}
+
+}  // namespace
+
 std::vector<std::string> Model::unused() const {
   std::vector<std::string> out;
+  if (data_->options.solver == SolverType::Event) {
+    addUnusedUnderEvent(*data_, &out);
+    return out;
+  }
+  addUnusedOfEvent(*data_, &out);
   if (data_->options.solver != SolverType::Sap) return out;
   bool bounces = false, spins = false, rolls = false;
   for (const model::ContactMaterial& pair : data_->materialPairs) {

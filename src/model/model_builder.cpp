@@ -34,6 +34,7 @@ bool isJointed(const Body& body) { return !body.parent.empty() || !body.joints.e
 /// A link that only joins others.
 bool isMassless(const MassProperties& mass) { return mass.mass == 0 && mass.inertia == Mat3{}; }
 void requireMaterial(const Material& material);
+void requireHertz(const model::ModelData& data);
 void requireOptions(const SimulationOptions& options);
 void requireMass(const MassProperties& mass, const std::string& body);
 std::vector<BodyShape> withoutCompounds(const std::vector<BodyShape>& shapes);
@@ -58,6 +59,9 @@ struct ModelBuilder::Impl {
   void addBodyTo(model::ModelData& data, const Body& body) const;
   void fillPairTable(model::ModelData& data) const;
   void fillExcluded(model::ModelData& data) const;
+  [[nodiscard]] bool isSoft(const std::string& name) const;
+  /// Pairs of which at least one is a soft body.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> excludedSofts() const;
 };
 
 ModelBuilder::ModelBuilder() : impl_(std::make_unique<Impl>()) {}
@@ -88,8 +92,16 @@ void ModelBuilder::addPair(const MaterialPair& pair) {
                          .rollingFriction = pair.rollingFriction.value_or(0),
                          .stiffness = pair.stiffness.value_or(kUnlimited),
                          .relaxationTime = pair.relaxationTime.value_or(0),
-                         .dissipation = pair.dissipation.value_or(0)};
+                         .dissipation = pair.dissipation.value_or(0),
+                         .rollingResistance = pair.rollingResistance.value_or(0)};
   requireMaterial(checked);
+  const auto isSmall = [](const std::optional<Real>& value) {
+    return !value || (*value > 0 && math::isFinite(*value));
+  };
+  if (!isSmall(pair.smallSpeed))
+    reject("material '" + checked.name + "': small speed must be positive and finite [m/s]");
+  if (!isSmall(pair.smallSpin))
+    reject("material '" + checked.name + "': small spin must be positive and finite [rad/s]");
   for (const MaterialPair& other : impl_->pairs) {
     const bool isSame = other.material1 == pair.material1 && other.material2 == pair.material2;
     const bool isSwapped = other.material1 == pair.material2 && other.material2 == pair.material1;
@@ -217,8 +229,10 @@ Model ModelBuilder::build() const {
     std::stable_sort(data->excludedBodies.begin(), data->excludedBodies.end());
     model::resolveParts(impl_->parts, *data);
     model::layOutSoftBodies(impl_->softs, *data);
+    model::excludeSofts(impl_->excludedSofts(), *data);
     model::preparePressure(*data);
   }
+  requireHertz(*data);
   data->isRobot = isRobot || !impl_->softs.empty();
   data->hash = model::hashOf(*data);
   return Model(std::move(data));
@@ -248,6 +262,8 @@ Model Model::withOptions(const SimulationOptions& options) const {
     reject(
         "this model has joints, drives or soft bodies: the impulse solver moves free rigid bodies "
         "alone");
+  if (!data->softs.empty() && options.solver == SolverType::Event)
+    reject("soft bodies need the SAP solver; soft body '" + data->softs[0].name + "'");
   if (options.solver == SolverType::Impulse) forgetTrees(*data);
   const bool hasTrees = data_->options.solver != SolverType::Impulse;
   if (!hasTrees && options.solver != SolverType::Impulse) {
@@ -257,6 +273,7 @@ Model Model::withOptions(const SimulationOptions& options) const {
     model::layOutTrees(freeBodies, *data);
   }
   model::preparePressure(*data);
+  requireHertz(*data);
   data->hash = model::hashOf(*data);
   return Model(std::move(data));
 }
@@ -416,7 +433,8 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
           .rollingFriction = std::sqrt(a.rollingFriction * b.rollingFriction),
           .stiffness = inSeries(a.stiffness, b.stiffness),
           .relaxationTime = a.relaxationTime + b.relaxationTime,
-          .dissipation = combinedDissipation(a, b)};
+          .dissipation = combinedDissipation(a, b),
+          .rollingResistance = std::sqrt(a.rollingResistance * b.rollingResistance)};
     }
   }
   for (const MaterialPair& pair : pairs) {
@@ -432,10 +450,26 @@ void ModelBuilder::Impl::fillPairTable(model::ModelData& data) const {
     combined.stiffness = pair.stiffness.value_or(combined.stiffness);
     combined.relaxationTime = pair.relaxationTime.value_or(combined.relaxationTime);
     combined.dissipation = pair.dissipation.value_or(combined.dissipation);
+    combined.rollingResistance = pair.rollingResistance.value_or(combined.rollingResistance);
+    combined.smallSpeed = pair.smallSpeed.value_or(combined.smallSpeed);
+    combined.smallSpin = pair.smallSpin.value_or(combined.smallSpin);
     data.materialPairs[i * n + j] = data.materialPairs[j * n + i] = combined;
   }
   for (const model::ContactMaterial& pair : data.materialPairs)
     data.hasRestitution = data.hasRestitution || pair.restitution > 0;
+}
+
+bool ModelBuilder::Impl::isSoft(const std::string& name) const {
+  return std::any_of(softs.begin(), softs.end(),
+                     [&](const SoftBody& soft) { return soft.name == name; });
+}
+
+std::vector<std::pair<std::string, std::string>> ModelBuilder::Impl::excludedSofts() const {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& pair : excluded) {
+    if (isSoft(pair.first) || isSoft(pair.second)) found.push_back(pair);
+  }
+  return found;
 }
 
 void ModelBuilder::Impl::fillExcluded(model::ModelData& data) const {
@@ -446,6 +480,7 @@ void ModelBuilder::Impl::fillExcluded(model::ModelData& data) const {
     return index;
   };
   for (const auto& [name1, name2] : excluded) {
+    if (isSoft(name1) || isSoft(name2)) continue;
     const int i = indexOf(name1), j = indexOf(name2);
     data.excludedBodies.emplace_back(std::min(i, j), std::max(i, j));
   }
@@ -479,6 +514,70 @@ void requireMaterial(const Material& material) {
     reject(who + "thickness of the hydroelastic layer must be positive and at most 1e6 [m]");
   if (!(material.hydroelasticResolution >= 0 && material.hydroelasticResolution <= 1e6))
     reject(who + "hydroelastic resolution must be between 0 and 1e6 [m]");
+  if (!(material.youngsModulus >= 0 && material.youngsModulus <= 1e100))
+    reject(who + "Young's modulus must be between 0 and 1e100 [Pa]");
+  if (!(material.poissonRatio >= 0 && material.poissonRatio <= 0.5))
+    reject(who + "Poisson's ratio must be between 0 and 0.5");
+  if (!(material.rollingResistance >= 0 && material.rollingResistance <= 1000))
+    reject(who + "rolling resistance must be between 0 and 1000");
+}
+
+/// The law of Hertz has numbers where one side of a contact asks for it.
+void requireHertz(const model::ModelData& data) {
+  if (data.options.solver != SolverType::Event) return;
+  std::vector<bool> isUsed(data.materials.size(), false);
+  for (const model::ModelShape& shape : data.shapes) isUsed[shape.material] = true;
+  const auto isElastic = [&](std::size_t i) {
+    return isUsed[i] && (data.materials[i].contact == ContactModel::Hertz ||
+                         data.materials[i].contact == ContactModel::Point);
+  };
+  for (std::size_t i = 0; i < data.materials.size(); ++i) {
+    if (!isUsed[i] || data.materials[i].contact != ContactModel::Hertz) continue;
+    for (std::size_t j = 0; j < data.materials.size(); ++j) {
+      if (!isElastic(j) || data.materials[j].youngsModulus > 0) continue;
+      const std::string& name = data.materials[j].name;
+      reject(i == j ? "material '" + name +
+                          "': the law of Hertz needs Young's modulus of the material [Pa]"
+                    : "material '" + name + "' meets '" + data.materials[i].name +
+                          "', which presses by the law of Hertz: that needs Young's modulus of "
+                          "both [Pa]");
+    }
+    for (const model::ModelShape& shape : data.shapes) {
+      if (static_cast<std::size_t>(shape.material) != i ||
+          shape.shape->type() != ShapeType::PointCloud)
+        continue;
+      if (!(static_cast<const PointCloud&>(*shape.shape).pointRadius() > 0))
+        reject("body '" + data.bodies[shape.body].name +
+               "': the law of Hertz needs points with a radius");
+    }
+  }
+}
+
+void requireEvent(const EventOptions& event) {
+  const auto isPositive = [](Real value) { return value > 0 && math::isFinite(value); };
+  TANGERE_REQUIRE(event.relativeTolerance >= 1e-14 && event.relativeTolerance <= 0.1,
+                  "relative tolerance of the event solver must be between 1e-14 and 0.1",
+                  event.relativeTolerance);
+  TANGERE_REQUIRE(isPositive(event.absoluteTolerance) && event.absoluteTolerance <= 1,
+                  "absolute tolerance of the event solver must be positive and at most 1 [m, rad]",
+                  event.absoluteTolerance);
+  TANGERE_REQUIRE(event.maxStep >= 0 && math::isFinite(event.maxStep),
+                  "longest step of the event solver must be finite and not negative [s]",
+                  event.maxStep);
+  TANGERE_REQUIRE(isPositive(event.maxDamping), "largest damping must be positive and finite [s/m]",
+                  event.maxDamping);
+  TANGERE_REQUIRE(event.stiffnessReduction > 0 && event.stiffnessReduction <= 1,
+                  "stiffness reduction must be above 0 and at most 1", event.stiffnessReduction);
+  TANGERE_REQUIRE(isPositive(event.smallSpeed), "small speed must be positive and finite [m/s]",
+                  event.smallSpeed);
+  TANGERE_REQUIRE(isPositive(event.smallSpin), "small spin must be positive and finite [rad/s]",
+                  event.smallSpin);
+  TANGERE_REQUIRE(event.restPeriod >= 1e-9 && event.restPeriod <= 10,
+                  "rest period must be between 1e-9 and 10 [s]", event.restPeriod);
+  TANGERE_REQUIRE(event.impactSpeed >= 0 && math::isFinite(event.impactSpeed),
+                  "impact speed must be finite and not negative [m/s]", event.impactSpeed);
+  TANGERE_REQUIRE(isPositive(event.slipSpeed), "slip speed must be positive and finite [m/s]",
+                  event.slipSpeed);
 }
 
 void requireOptions(const SimulationOptions& options) {
@@ -486,7 +585,6 @@ void requireOptions(const SimulationOptions& options) {
   TANGERE_REQUIRE(options.dt > 0 && options.dt <= 1e3, "dt must be positive and at most 1000 [s]",
                   options.dt);
   TANGERE_REQUIRE(math::isFinite(options.gravity), "gravity must be finite [m/s^2]");
-  TANGERE_REQUIRE(options.solver != SolverType::Event, "the event solver is not available");
   TANGERE_REQUIRE(options.accuracy >= 0 && math::isFinite(options.accuracy),
                   "accuracy must be finite and not negative [m, rad]", options.accuracy);
   TANGERE_REQUIRE(options.accuracy == 0 || options.solver == SolverType::Sap,
@@ -496,6 +594,12 @@ void requireOptions(const SimulationOptions& options) {
                   options.restitutionThreshold);
   TANGERE_REQUIRE(options.maxImpactsPerStep >= 0, "impacts per step must not be negative",
                   options.maxImpactsPerStep);
+  TANGERE_REQUIRE(options.sap.toleranceGrowth >= 0 && options.sap.toleranceGrowth <= 1e6,
+                  "growth of the tolerance must be between 0 and 1e6", options.sap.toleranceGrowth);
+  TANGERE_REQUIRE(options.limits.all >= 0, "a limit of contacts must not be negative",
+                  options.limits.all);
+  for (const int limit : options.limits.ofKind)
+    TANGERE_REQUIRE(limit >= 0, "a limit of contacts must not be negative", limit);
   TANGERE_REQUIRE(impulse.numSubsteps >= 1 && impulse.numSubsteps <= 10000,
                   "sub-steps must be between 1 and 10000", impulse.numSubsteps);
   TANGERE_REQUIRE(impulse.numSweeps >= 1 && impulse.numSweeps <= 1000000,
@@ -520,6 +624,7 @@ void requireOptions(const SimulationOptions& options) {
                       options.sleep.duration >= 0,
                   "sleep limits must not be negative", options.sleep.linearSpeed,
                   options.sleep.angularSpeed, options.sleep.duration);
+  requireEvent(options.event);
 }
 
 void requireMass(const MassProperties& mass, const std::string& body) {

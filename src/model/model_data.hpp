@@ -8,6 +8,7 @@
 #include <tangere/model.hpp>
 
 #include "model/pressure_shape.hpp"
+#include "model/shared_list.hpp"
 #include "model/soft_mesh.hpp"
 
 #include <cstdint>
@@ -27,6 +28,8 @@ struct ContactMaterial {
   Real stiffness = kUnlimited;
   Real relaxationTime = 0;
   Real dissipation = 0;
+  Real rollingResistance = 0;
+  Real smallSpeed = 0, smallSpin = 0;  ///< 0: those of the event solver's options
 };
 
 struct ModelBody {
@@ -85,6 +88,10 @@ struct ModelSoft {
   std::uint32_t group = 1, mask = 0xffffffffu;
   int firstVertex = 0;  ///< in the State
   Real cellSize = 0;    ///< root of the mean volume of its tetrahedra [m]
+  Real depth = 0;       ///< of the points farthest inside, at the start [m]
+  /// Tetrahedra with a vertex that is attached to a body, and that body: they do not touch it.
+  std::vector<std::pair<int, int>> attachedTets{};     ///< (body, tetrahedron), sorted
+  std::vector<int> excludedBodies{}, excludedSofts{};  ///< sorted
 };
 
 /// A joint as the kernels know it: Free, Ball, Revolute, Prismatic or Screw. A Universal or Planar
@@ -217,7 +224,7 @@ struct ModelData {
   std::vector<ModelSchedule> schedules;
   std::vector<InitialPosition> initialPositions;
 
-  std::vector<ModelSoft> softs;  ///< in order of names
+  SharedList<ModelSoft> softs;  ///< in order of names
   int numSoftVertices = 0;
   bool hasPressure = false;  ///< some bodies touch by pressure
 

@@ -55,6 +55,10 @@ void addTo(core::StableHash& hash, const SimulationOptions& options) {
   hash.add(options.sleep.duration);
   hash.add(options.restitutionThreshold);
   hash.add(options.maxImpactsPerStep);
+  if (options.sap.toleranceGrowth > 0) {
+    hash.add(std::string_view("tolerance growth"));
+    hash.add(options.sap.toleranceGrowth);
+  }
 }
 
 /// Two shapes of one type with equal boxes, supports and distances at a few points are taken for
@@ -154,6 +158,8 @@ void addPressure(core::StableHash& hash, const ModelData& data) {
     hash.add(material.hydroelasticModulus);
     hash.add(material.hydroelasticThickness);
     hash.add(material.hydroelasticResolution);
+    if (material.planeContact != PlaneContact::Elements)
+      hash.add(std::string_view("plane by vertices"));
   }
   for (const ModelSoft& soft : data.softs) {
     hash.add(std::string_view(soft.name));
@@ -176,6 +182,39 @@ void addPressure(core::StableHash& hash, const ModelData& data) {
       hash.add(attachment.body);
       hash.add(attachment.point);
     }
+    if (!soft.excludedBodies.empty() || !soft.excludedSofts.empty()) {
+      hash.add(std::string_view("excluded"));
+      hash.add(std::span<const int>(soft.excludedBodies));
+      hash.add(std::span<const int>(soft.excludedSofts));
+    }
+  }
+}
+
+/// What the event solver alone reads.
+void addEvent(core::StableHash& hash, const ModelData& data) {
+  const EventOptions& event = data.options.event;
+  hash.add(event.method);
+  hash.add(event.relativeTolerance);
+  hash.add(event.absoluteTolerance);
+  hash.add(event.maxStep);
+  hash.add(event.policy);
+  hash.add(event.damping);
+  hash.add(event.maxDamping);
+  hash.add(event.stiffnessReduction);
+  hash.add(event.smallSpeed);
+  hash.add(event.smallSpin);
+  hash.add(event.restPeriod);
+  hash.add(event.impactSpeed);
+  hash.add(event.slipSpeed);
+  for (const Material& material : data.materials) {
+    hash.add(material.contact);
+    hash.add(material.youngsModulus);
+    hash.add(material.poissonRatio);
+  }
+  for (const ContactMaterial& pair : data.materialPairs) {
+    hash.add(pair.rollingResistance);
+    hash.add(pair.smallSpeed);
+    hash.add(pair.smallSpin);
   }
 }
 
@@ -228,6 +267,7 @@ std::uint64_t hashOf(const ModelData& data) {
   addTrees(hash, data);
   addParts(hash, data);
   if (data.hasPressure) addPressure(hash, data);
+  if (data.options.solver == SolverType::Event) addEvent(hash, data);
   return hash.value();
 }
 

@@ -32,6 +32,7 @@ std::shared_ptr<const PressureShape> makePressureShape(const Shape& shape,
   } else {
     takeSurface(shape, material, out.get());
   }
+  out->planeContact = material.planeContact;
   if (!out->vertices.empty()) out->radius = radiusOf(*out);
   return out;
 }
@@ -40,12 +41,26 @@ Real meanCellSize(const TetMesh& mesh) {
   return core::cbrt(mesh.volume() / static_cast<Real>(mesh.tets().size()));
 }
 
+Real depthOfField(std::span<const Vec3> vertices, std::span<const Tet> tets,
+                  std::span<const Vec3> gradient, Real highest) {
+  Real volume = 0, growth = 0;
+  for (std::size_t t = 0; t < tets.size(); ++t) {
+    const Vec3& a = vertices[tets[t][0]];
+    const Real part =
+        dot(cross(vertices[tets[t][1]] - a, vertices[tets[t][2]] - a), vertices[tets[t][3]] - a);
+    volume += part;
+    growth += part * norm(gradient[t]);
+  }
+  return growth > 0 ? highest * volume / growth : kUnlimited;
+}
+
 collision::PressureMesh PressureShape::view() const {
   return {.vertices = vertices,
           .tets = tets,
           .pressure = pressure,
           .gradient = gradient,
           .surface = surface,
+          .tetOfSurface = tetOfSurface,
           .tetTree = kind == Kind::Field ? &tetTree : nullptr,
           .surfaceTree = surface.empty() ? nullptr : &surfaceTree,
           .radius = radius};
@@ -60,11 +75,13 @@ void takeField(const Shape& shape, const Material& material, PressureShape* out)
   out->vertices.assign(field.mesh.vertices().begin(), field.mesh.vertices().end());
   out->tets.assign(field.mesh.tets().begin(), field.mesh.tets().end());
   out->surface.assign(field.mesh.surface().begin(), field.mesh.surface().end());
+  out->tetOfSurface.assign(field.mesh.tetOfSurface().begin(), field.mesh.tetOfSurface().end());
   for (const Real extent : field.extent)
     out->pressure.push_back(extent * material.hydroelasticModulus);
   out->cellSize = meanCellSize(field.mesh);
   out->gradient.resize(out->tets.size());
   collision::computePressureGradients(out->vertices, out->tets, out->pressure, out->gradient);
+  out->depth = depthOfField(out->vertices, out->tets, out->gradient, material.hydroelasticModulus);
   collision::buildTetTree(out->vertices, out->tets, out->pressure, &out->tetTree);
   collision::buildSurfaceTree(out->vertices, out->surface, &out->surfaceTree);
 }

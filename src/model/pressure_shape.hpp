@@ -11,6 +11,7 @@
 #include "geometry/linear_bvh.hpp"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace tangere::model {
@@ -34,9 +35,13 @@ struct PressureShape {
   geometry::LinearBvh tetTree{};
   // Field and Surface
   std::vector<Triangle> surface{};
+  std::vector<std::int32_t> tetOfSurface{};  ///< of a field: behind each triangle
   geometry::LinearBvh surfaceTree{};
   Real radius = kUnlimited;  ///< of the vertices about the centre of the elements' bounds [m]
 
+  /// By vertices on planes, and not by elements.
+  PlaneContact planeContact = PlaneContact::Elements;
+  Real depth = kUnlimited;     ///< of a field: of the points farthest inside [m]
   Real cellSize = kUnlimited;  ///< of a field: root of the mean volume of its tetrahedra [m]
 
   [[nodiscard]] bool isCompliant() const { return kind == Kind::Field || kind == Kind::Layer; }
@@ -46,6 +51,10 @@ struct PressureShape {
 
 /// Cubic root of the mean volume of the tetrahedra [m].
 [[nodiscard]] Real meanCellSize(const TetMesh& mesh);
+
+/// Depth of the points farthest inside, from a field that grows with depth to `highest` [m].
+[[nodiscard]] Real depthOfField(std::span<const Vec3> vertices, std::span<const Tet> tets,
+                                std::span<const Vec3> gradient, Real highest);
 
 /// By the contact model of the material. Throws InvalidInput where a compliant shape has no inside.
 [[nodiscard]] std::shared_ptr<const PressureShape> makePressureShape(const Shape& shape,

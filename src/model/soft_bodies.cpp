@@ -39,6 +39,7 @@ int findMaterial(const ModelData& data, const SoftBody& soft);
 ModelSoft makeSoft(const SoftBody& soft, const ModelData& data);
 ModelAttachment attach(const SoftBody& soft, const SoftAttachment& attachment, const TetMesh& mesh,
                        const ModelData& data);
+void listAttachedTets(ModelSoft* soft);
 
 }  // namespace
 
@@ -70,13 +71,42 @@ void layOutSoftBodies(std::span<const SoftBody> softs, ModelData& data) {
   for (const SoftBody& soft : softs) sorted.push_back(&soft);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const SoftBody* a, const SoftBody* b) { return a->name < b->name; });
+  if (sorted.empty()) return;
+  std::vector<ModelSoft>& made = data.softs.edit();
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const SoftBody& soft = *sorted[i];
     if (i > 0 && sorted[i - 1]->name == soft.name) reject(soft, "another one has this name");
     if (findBody(data, soft.name) >= 0) reject(soft, "a rigid body has this name");
-    data.softs.push_back(makeSoft(soft, data));
-    data.softs.back().firstVertex = data.numSoftVertices;
-    data.numSoftVertices += static_cast<int>(data.softs.back().mesh.vertices().size());
+    made.push_back(makeSoft(soft, data));
+    made.back().firstVertex = data.numSoftVertices;
+    data.numSoftVertices += static_cast<int>(made.back().mesh.vertices().size());
+  }
+}
+
+void excludeSofts(std::span<const std::pair<std::string, std::string>> pairs, ModelData& data) {
+  if (pairs.empty()) return;
+  std::vector<ModelSoft>& softs = data.softs.edit();
+  const auto findSoft = [&](const std::string& name) {
+    const auto at = std::find_if(softs.begin(), softs.end(),
+                                 [&](const ModelSoft& soft) { return soft.name == name; });
+    return at == softs.end() ? -1 : static_cast<int>(at - softs.begin());
+  };
+  for (const auto& [name1, name2] : pairs) {
+    const int soft1 = findSoft(name1), soft2 = findSoft(name2);
+    if (soft1 >= 0 && soft2 >= 0) {
+      softs[soft1].excludedSofts.push_back(soft2);
+      softs[soft2].excludedSofts.push_back(soft1);
+    } else {
+      const std::string& other = soft1 >= 0 ? name2 : name1;
+      const int body = findBody(data, other);
+      if (body < 0 || (soft1 < 0 && soft2 < 0))
+        throw InvalidInput("excluded pair: no body is called '" + other + "'");
+      softs[std::max(soft1, soft2)].excludedBodies.push_back(body);
+    }
+  }
+  for (ModelSoft& soft : softs) {
+    std::stable_sort(soft.excludedBodies.begin(), soft.excludedBodies.end());
+    std::stable_sort(soft.excludedSofts.begin(), soft.excludedSofts.end());
   }
 }
 
@@ -85,7 +115,7 @@ void preparePressure(ModelData& data) {
     return data.materials[shape.material].contact == ContactModel::Hydroelastic;
   };
   data.hasPressure =
-      data.options.solver == SolverType::Sap &&
+      data.options.solver != SolverType::Impulse &&
       (!data.softs.empty() || std::any_of(data.shapes.begin(), data.shapes.end(), isHydroelastic));
   if (!data.hasPressure) return;
   std::map<std::pair<const Shape*, int>, std::shared_ptr<const PressureShape>> made;
@@ -141,6 +171,9 @@ ModelSoft makeSoft(const SoftBody& soft, const ModelData& data) {
                 .group = soft.group,
                 .mask = soft.mask};
   out.cellSize = meanCellSize(out.mesh);
+  std::vector<Vec3> gradient(out.mesh.tets().size());
+  collision::computePressureGradients(out.mesh.vertices(), out.mesh.tets(), out.pressure, gradient);
+  out.depth = depthOfField(out.mesh.vertices(), out.mesh.tets(), gradient, 1);
   for (Real& pressure : out.pressure) pressure *= surface.hydroelasticModulus;
   for (const SoftAttachment& attachment : soft.attachments)
     out.attachments.push_back(attach(soft, attachment, out.mesh, data));
@@ -151,7 +184,22 @@ ModelSoft makeSoft(const SoftBody& soft, const ModelData& data) {
     if (out.attachments[i].vertex == out.attachments[i - 1].vertex)
       reject(soft, "vertex " + std::to_string(out.attachments[i].vertex) + " is attached twice");
   }
+  listAttachedTets(&out);
   return out;
+}
+
+void listAttachedTets(ModelSoft* soft) {
+  std::vector<int> bodyOf(soft->mesh.vertices().size(), -1);
+  for (const ModelAttachment& attachment : soft->attachments)
+    bodyOf[attachment.vertex] = attachment.body;
+  for (std::size_t t = 0; t < soft->mesh.tets().size(); ++t) {
+    for (const std::int32_t vertex : soft->mesh.tets()[t]) {
+      if (bodyOf[vertex] >= 0) soft->attachedTets.emplace_back(bodyOf[vertex], static_cast<int>(t));
+    }
+  }
+  std::vector<std::pair<int, int>>& tets = soft->attachedTets;
+  std::stable_sort(tets.begin(), tets.end());
+  tets.erase(std::unique(tets.begin(), tets.end()), tets.end());
 }
 
 ModelAttachment attach(const SoftBody& soft, const SoftAttachment& attachment, const TetMesh& mesh,
@@ -165,9 +213,6 @@ ModelAttachment attach(const SoftBody& soft, const SoftAttachment& attachment, c
     reject(soft, "attachment: no body is called '" + attachment.body + "'" +
                      nearNames(attachment.body, known));
   }
-  if (data.bodies[out.body].isJointed && !data.initialPositions.empty())
-    reject(soft, "attachment: body '" + attachment.body +
-                     "' hangs on joints, which must then start at their references");
   out.point = inverse(data.bodies[out.body].startPose) * out.point;
   return out;
 }

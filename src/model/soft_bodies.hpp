@@ -8,6 +8,8 @@
 #include "model/model_data.hpp"
 
 #include <span>
+#include <string>
+#include <utility>
 
 namespace tangere::model {
 
@@ -18,8 +20,12 @@ void require(const SoftBody& soft);
 /// there.
 void layOutSoftBodies(std::span<const SoftBody> softs, ModelData& data);
 
-/// The pressure shapes of a model that has soft bodies or hydroelastic materials, under the SAP
-/// solver; of others nothing.
+/// Pairs of names of which at least one is a soft body; after layOutSoftBodies. Throws InvalidInput
+/// on names that are not there.
+void excludeSofts(std::span<const std::pair<std::string, std::string>> pairs, ModelData& data);
+
+/// The pressure shapes of a model that has soft bodies or hydroelastic materials; nothing under
+/// the impulse solver.
 void preparePressure(ModelData& data);
 
 /// Whether the two shapes touch by pressure rather than at points.

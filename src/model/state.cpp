@@ -15,7 +15,7 @@ namespace tangere {
 
 namespace {
 
-constexpr std::uint32_t kFormat = 0x53475403;  // "TGS", version 3
+constexpr std::uint32_t kFormat = 0x53475404;  // "TGS", version 4
 static_assert(std::endian::native == std::endian::little, "saved states are little-endian");
 
 class ByteWriter;
@@ -66,6 +66,13 @@ std::uint64_t State::hash() const {
     hash.add(held.part);
     hash.add(held.tangent);
     hash.add(held.normal);
+  }
+  for (const EventContactMemory& contact : eventContacts) {
+    hash.add(contact.shape1);
+    hash.add(contact.shape2);
+    hash.add(contact.isDeparting);
+    hash.add(contact.approachSpeed);
+    hash.add(contact.effectiveMass);
   }
   return hash.value();
 }
@@ -139,6 +146,7 @@ std::vector<std::byte> State::save(const Model& model) const {
   out.add(snapshot.nextId);
   out.add(snapshot.churn);
   out.addArray(heldFriction);
+  out.addArray(eventContacts);
   out.add(hash());
   return out.take();
 }
@@ -170,6 +178,7 @@ State State::load(const Model& model, std::span<const std::byte> bytes) {
   in.read(&snapshot.churn);
   state.patches.load(snapshot);
   in.readArray(&state.heldFriction);
+  in.readArray(&state.eventContacts);
   std::uint64_t hash = 0;
   in.read(&hash);
   TANGERE_REQUIRE(in.isAtEnd(), "saved state has bytes after its end");

@@ -13,18 +13,34 @@ bool isLost(const model::Workspace& ws) {
   return has(ws.report.status, StepStatus::StateNotFinite);
 }
 
+/// The least power of two that is enough.
+int partsFor(Real wanted) {
+  int numParts = 1;
+  while (numParts < kMostParts && Real(numParts) < wanted) numParts *= 2;
+  return numParts;
+}
+
 }  // namespace
 
 void DividedStep::step(const model::Control& control, State& state, model::Workspace& ws,
                        contact::SapWorkspace& sap, PhaseClock& clock) {
   start_ = state;
+  sap.pressure.mayDivide = true;
   stepEnvironmentSap(model_, control, state, ws, sap, clock);
-  if (!isLost(ws)) return;
-  const StepReport failure = ws.report;
-  for (int numParts = 2; numParts <= kMostParts; numParts *= 2) {
+  sap.pressure.mayDivide = false;
+  const bool isWhole = !(sap.pressure.numParts > 1);
+  if (isRefused(ws.report.status) ? !isLost(ws) : isWhole) return;
+  StepReport failure = ws.report;
+  for (int numParts = isLost(ws) ? 2 : partsFor(sap.pressure.numParts); numParts <= kMostParts;
+       numParts *= 2) {
     state = start_;
     forgetState(ws, sap);
     if (stepInParts(numParts, control, state, ws, sap, clock)) return;
+    if (!isLost(ws)) {  // refused for another reason, which shorter parts do not change
+      failure = ws.report;
+      break;
+    }
+    failure = ws.report;
   }
   state = start_;
   forgetState(ws, sap);
@@ -37,7 +53,7 @@ bool DividedStep::stepInParts(int numParts, const model::Control& control, State
   EnergyLedger ledger;
   StepReport report;
   control_ = control;
-  for (int part = 1; part <= numParts && !isLost(ws); ++part) {
+  for (int part = 1; part <= numParts && !isRefused(ws.report.status); ++part) {
     placeTargets(model_, control, start_, Real(part) / Real(numParts), &control_);
     model_.options.dt = dt / numParts;
     stepEnvironmentSap(model_, control_, state, ws, sap, clock);
@@ -45,7 +61,7 @@ bool DividedStep::stepInParts(int numParts, const model::Control& control, State
     addLedger(ws.ledger, &ledger);
     addReport(ws.report, &report);
   }
-  if (isLost(ws)) return false;
+  if (isRefused(ws.report.status)) return false;
   state.time = start_.time + dt;
   state.step = start_.step + 1;
   ws.ledger = ledger;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of models with soft bodies: one that fails whole is taken again in 2, 4, ... parts before
-// it is given up.
+// Steps of models with soft bodies or pressure: one in which bodies would move past a thin one is
+// taken in as many parts as it needs, and one that fails whole is taken again in 2, 4, ... parts
+// before it is given up.
 #pragma once
 
 #include "sim/step.hpp"
@@ -13,7 +14,7 @@ class DividedStep {
   explicit DividedStep(const model::ModelData& model) : model_(model) {}
 
   /// The ledger and the report of `ws` are those of the whole step; forces and contacts those of
-  /// its last part. With StateNotFinite the State is the one before.
+  /// its last part. When the step is refused the State is the one before.
   void step(const model::Control& control, State& state, model::Workspace& ws,
             contact::SapWorkspace& sap, PhaseClock& clock);
 

@@ -43,7 +43,7 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     model_.options.dt = length;
     stepEnvironmentSap(model_, control_, from, ws, sap, clock);
     model_.options.dt = dt;
-    return !has(ws.report.status, StepStatus::StateNotFinite);
+    return !isRefused(ws.report.status);
   };
 
   Real done = 0;
@@ -54,6 +54,7 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
     start_ = state;
     whole_ = state;
     bool isTaken = take(part, whole_);
+    StepReport failure = ws.report;
     forgetState(ws, sap);
     EnergyLedger halves;
     StepReport reports;
@@ -61,6 +62,7 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
       isTaken = take(part / 2, state);
       addLedger(ws.ledger, &halves);
       addReport(ws.report, &reports);
+      failure = ws.report;
     }
     const Real error = isTaken
                            ? std::max(largestDifference(whole_.q, state.q),
@@ -77,8 +79,8 @@ void ErrorControl::step(const model::Control& control, State& state, model::Work
       if (!isLast || next < length) length = std::max(next, kShortest * dt);
       continue;
     }
-    if (isShort) {  // not finite, however short
-      report = ws.report;
+    if (isShort || has(failure.status, StepStatus::TooManyContacts)) {  // however short
+      report = failure;
       state = before;
       forgetState(ws, sap);
       ws.report = report;

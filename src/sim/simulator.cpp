@@ -9,8 +9,10 @@
 #include "integrator/integrate_trees.hpp"
 #include "math/quat.hpp"
 #include "math/transform.hpp"
+#include "sim/carry_softs.hpp"
 #include "sim/divided_step.hpp"
 #include "sim/error_control.hpp"
+#include "sim/event_step.hpp"
 #include "sim/sensors.hpp"
 #include "sim/step.hpp"
 
@@ -66,20 +68,27 @@ struct Simulator::Impl {
     control.torque.assign(data.bodies.size(), {});
     control.jointForce.assign(state.v.size(), 0);
     control.control.assign(data.actuators.size(), 0);
-    if (data.options.solver == SolverType::Sap) {
+    if (data.options.solver != SolverType::Impulse) {
       sap = std::make_unique<contact::SapWorkspace>(data);
       requireInertia(data, *sap);
+      if (data.options.solver == SolverType::Event)
+        event = std::make_unique<sim::EventStep>(data, control);
       moveToStart();
       if (!data.sensors.empty()) sensors = std::make_unique<sim::Sensors>(data);
       if (data.options.accuracy > 0)
         errorControl = std::make_unique<sim::ErrorControl>(data);
-      else if (!data.softs.empty())
+      else if (data.hasPressure)
         divided = std::make_unique<sim::DividedStep>(data);
     }
   }
 
+  /// State or control were changed from outside.
+  void forgetMotion() {
+    if (event) event->forget();
+  }
   /// Coordinates of free bodies after these were moved from outside.
   void copyToCoordinates() {
+    forgetMotion();
     if (sap) integrator::copyFreeBodies(model.data(), state);
   }
   /// Bodies after the coordinates were changed from outside.
@@ -95,7 +104,9 @@ struct Simulator::Impl {
     if (!sap || model.data().initialPositions.empty()) return;
     for (const model::InitialPosition& start : model.data().initialPositions)
       state.q[start.q] = start.position;
+    const sim::BodyPlaces before(state);
     copyFromCoordinates();
+    sim::carrySofts(model.data(), before, state);
   }
   /// What schedules tell the actuators at the start of a step.
   void followSchedules() {
@@ -110,6 +121,10 @@ struct Simulator::Impl {
 
   void requireSoft(int soft) const;
   void requireVertex(int soft, int vertex) const;
+  template <class Move>
+  const StepReport& finish(const Move& move);
+  /// The last step was taken.
+  [[nodiscard]] bool isWhole() const { return !isRefused(ws.report.status); }
 
   void wake(int body) {
     ws.isLedgerCurrent = false;
@@ -142,6 +157,7 @@ struct Simulator::Impl {
     ws.isLedgerCurrent = false;
     if (sap) sap->areTreesCurrent = false;
     areSensorsRead = false;
+    forgetMotion();
   }
 
   Model model;
@@ -150,7 +166,8 @@ struct Simulator::Impl {
   model::Workspace ws;
   std::unique_ptr<contact::SapWorkspace> sap;  ///< of the SAP solver
   std::unique_ptr<sim::ErrorControl> errorControl;
-  std::unique_ptr<sim::DividedStep> divided;  ///< of soft bodies
+  std::unique_ptr<sim::DividedStep> divided;  ///< of soft bodies and pressure
+  std::unique_ptr<sim::EventStep> event;      ///< of the event solver
   EnergyLedger sum;
   sim::PhaseClock clock;
   std::vector<PhaseTime> phases;
@@ -175,36 +192,52 @@ const Model& Simulator::model() const { return impl_->model; }
 
 const StepReport& Simulator::step() {
   Impl& impl = *impl_;
-  const core::FpuGuard guard;
-  impl.followSchedules();
-  if (impl.errorControl) {
-    impl.errorControl->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
-  } else if (impl.divided) {
-    impl.divided->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
-  } else if (impl.sap) {
-    sim::stepEnvironmentSap(impl.model.data(), impl.control, impl.state, impl.ws, *impl.sap,
-                            impl.clock);
-  } else {
-    sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws, impl.clock);
-  }
-  if (impl.hasForces) {
-    impl.control.jointForce.assign(impl.control.jointForce.size(), 0);
-    impl.control.force.assign(impl.control.force.size(), {});
-    impl.control.torque.assign(impl.control.torque.size(), {});
-    impl.control.softForce.clear();
-    impl.hasForces = false;
-  }
-  impl.areSensorsRead = false;
-  impl.hasStep = !has(impl.ws.report.status, StepStatus::StateNotFinite);
-  if (!impl.hasStep) return impl.ws.report;
+  return impl.finish([&] {
+    if (impl.event) {
+      impl.event->advance(impl.state.time + impl.model.options().dt, impl.state, impl.ws);
+    } else if (impl.errorControl) {
+      impl.errorControl->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
+    } else if (impl.divided) {
+      impl.divided->step(impl.control, impl.state, impl.ws, *impl.sap, impl.clock);
+    } else if (impl.sap) {
+      sim::stepEnvironmentSap(impl.model.data(), impl.control, impl.state, impl.ws, *impl.sap,
+                              impl.clock);
+    } else {
+      sim::stepEnvironment(impl.model.data(), impl.control, impl.state, impl.ws, impl.clock);
+    }
+  });
+}
 
-  sim::addLedger(impl.ws.ledger, &impl.sum);
-  return impl.ws.report;
+/// What comes before and after the step that `move` takes.
+template <class Move>
+const StepReport& Simulator::Impl::finish(const Move& move) {
+  const core::FpuGuard guard;
+  followSchedules();
+  move();
+  if (hasForces) {
+    control.jointForce.assign(control.jointForce.size(), 0);
+    control.force.assign(control.force.size(), {});
+    control.torque.assign(control.torque.size(), {});
+    control.softForce.clear();
+    hasForces = false;
+  }
+  areSensorsRead = false;
+  hasStep = isWhole();
+  if (hasStep) sim::addLedger(ws.ledger, &sum);
+  return ws.report;
 }
 
 const StepReport& Simulator::step(int count) {
   for (int i = 0; i < count; ++i) {
-    if (has(step().status, StepStatus::StateNotFinite)) break;
+    if (isRefused(step().status)) break;
+  }
+  return report();
+}
+
+const StepReport& Simulator::advanceTo(Real time) {
+  Impl& impl = *impl_;
+  if (impl.event) return impl.finish([&] { impl.event->advance(time, impl.state, impl.ws); });
+  while (impl.state.time < time && !isRefused(step().status)) {
   }
   return report();
 }
@@ -216,7 +249,10 @@ std::span<const ContactForce> Simulator::contacts() const {
   model::Workspace& ws = impl_->ws;
   const model::ModelData& model = impl_->model.data();
   const Real dt = impl_->sap ? impl_->sap->problem.dt : 0;  // error control may have cut the step
-  if (!ws.areContactsListed) contact::listContactForces(model, impl_->state, ws, dt);
+  if (!ws.areContactsListed && impl_->event)
+    impl_->event->listContacts(impl_->state, &ws.contacts);
+  else if (!ws.areContactsListed)
+    contact::listContactForces(model, impl_->state, ws, dt);
   ws.areContactsListed = true;
   if (ws.sleepingContacts.empty()) return ws.contacts;
 
@@ -233,15 +269,29 @@ std::span<const ContactForce> Simulator::contacts() const {
 void Simulator::setProfiling(bool isOn) {
   impl_->clock = {};
   impl_->clock.isOn = isOn;
+  if (!impl_->sap) return;
+  impl_->sap->solver.setProfiling(isOn);
+  impl_->sap->pressure.clock.set(isOn);
 }
 
 std::span<const PhaseTime> Simulator::profile() const {
   std::vector<PhaseTime>& phases = impl_->phases;
   phases.clear();
+  const sim::PhaseClock& clock = impl_->clock;
+  const auto seconds = [](std::int64_t ns) { return 1e-9 * static_cast<Real>(ns); };
   for (int i = 0; i < sim::kNumStepPhases; ++i) {
-    phases.push_back({.name = sim::stepPhaseName(static_cast<sim::StepPhase>(i)),
-                      .total_s = 1e-9 * static_cast<Real>(impl_->clock.total_ns[i]),
-                      .last_s = 1e-9 * static_cast<Real>(impl_->clock.last_ns[i])});
+    const auto phase = static_cast<sim::StepPhase>(i);
+    const std::string_view name = sim::stepPhaseName(phase);
+    phases.push_back(
+        {.name = name, .total_s = seconds(clock.total_ns[i]), .last_s = seconds(clock.last_ns[i])});
+    for (int k = 0; k < sim::kNumStepParts; ++k) {
+      const auto part = static_cast<sim::StepPart>(k);
+      if (!impl_->sap || sim::phaseOf(part) != phase) continue;
+      phases.push_back({.name = sim::stepPartName(part),
+                        .total_s = seconds(clock.totalOfPart_ns[k]),
+                        .last_s = seconds(clock.lastOfPart_ns[k]),
+                        .parent = name});
+    }
   }
   return phases;
 }
@@ -279,6 +329,7 @@ void Simulator::setState(const State& state) {
   impl_->state = state;
   impl_->state.patches.setOptions(options);
   impl_->sum = {};
+  if (impl_->event) impl_->event->resetStatistics();
   impl_->ws.sleepingContacts.clear();
   impl_->hasStep = false;
   impl_->forgetPoses();
@@ -321,6 +372,7 @@ void Simulator::setPose(int index, const Transform& pose) {
   impl_->requireNotJointed(index);
   const model::ModelBody& body = impl_->model.data().bodies[index];
   impl_->wakeNear(index);
+  const sim::BodyPlaces before(impl_->state);
   impl_->state.orientation[index] = math::quatFromRotation(pose.rotation);
   impl_->state.center[index] = pose.translation + pose.rotation * body.mass.center;
   impl_->wakeNear(index);
@@ -330,6 +382,7 @@ void Simulator::setPose(int index, const Transform& pose) {
   impl_->wake(index);
   impl_->forgetPoses();
   impl_->copyToCoordinates();
+  sim::carrySofts(impl_->model.data(), before, impl_->state);
 }
 
 void Simulator::setVelocity(int index, const Vec3& linear, const Vec3& angular) {
@@ -382,7 +435,9 @@ void Simulator::setPositions(std::span<const Real> q) {
   impl_->state.q = std::move(checked);
   impl_->state.patches.reset();
   impl_->state.heldFriction.clear();
+  const sim::BodyPlaces before(impl_->state);
   impl_->copyFromCoordinates();
+  sim::carrySofts(impl_->model.data(), before, impl_->state);
 }
 
 void Simulator::setVelocities(std::span<const Real> v) {
@@ -427,7 +482,10 @@ void Simulator::applyJointForces(std::span<const Real> force) {
 std::span<const Real> Simulator::actuatorForces() const {
   std::vector<Real>& forces = impl_->actuatorForces;
   forces.assign(impl_->control.control.size(), 0);
-  if (impl_->sap && impl_->sap->drives.size() == forces.size()) {
+  if (impl_->event) {
+    const std::span<const Real> now = impl_->event->actuatorForces();
+    std::copy(now.begin(), now.end(), forces.begin());
+  } else if (impl_->sap && impl_->sap->drives.size() == forces.size()) {
     for (std::size_t i = 0; i < forces.size(); ++i) forces[i] = impl_->sap->drives[i].force;
   }
   return forces;
@@ -436,19 +494,23 @@ std::span<const Real> Simulator::actuatorForces() const {
 std::span<const Real> Simulator::sensors() const {
   Impl& impl = *impl_;
   if (!impl.sensors || impl.areSensorsRead) return impl.readings;
+  if (impl.event) {
+    dynamics::computeTreePositions(impl.sap->trees, impl.state.q);
+    dynamics::computeTreeVelocities(impl.sap->trees, impl.state.v);
+  }
   impl.readings = impl.sensors->read({.model = impl.model.data(),
                                       .state = impl.state,
                                       .ws = impl.ws,
                                       .sap = *impl.sap,
                                       .contacts = contacts(),
                                       .pressureContacts = pressureContacts(),
-                                      .hasStep = impl.hasStep});
+                                      .hasStep = impl.hasStep && !impl.event});
   impl.areSensorsRead = true;
   return impl.readings;
 }
 
 int Simulator::addContactHandler(std::shared_ptr<ContactHandler> handler) {
-  TANGERE_REQUIRE(impl_->sap != nullptr, "contact handlers need the SAP solver",
+  TANGERE_REQUIRE(impl_->sap != nullptr && !impl_->event, "contact handlers need the SAP solver",
                   solverTypeName(impl_->model.options().solver));
   TANGERE_REQUIRE(handler != nullptr, "a contact handler is missing");
   impl_->sap->handlers.push_back(std::move(handler));
@@ -478,6 +540,7 @@ void Simulator::resetToKeyframe(int keyframe) {
   if (!key.activation.empty()) impl_->state.activation = key.activation;
   if (!key.control.empty()) impl_->control.control = key.control;
   impl_->state.time = key.time;
+  impl_->forgetMotion();
   impl_->areSensorsRead = false;
 }
 
@@ -552,6 +615,13 @@ void Simulator::releaseVertex(int soft, int vertex) {
   });
 }
 
+std::vector<VertexTarget> Simulator::vertexTargets() const {
+  std::vector<VertexTarget> out;
+  for (const model::DrivenVertex& driven : impl_->control.drivenVertices)
+    out.push_back({.soft = driven.soft, .vertex = driven.vertex, .target = driven.target});
+  return out;
+}
+
 void Simulator::applySoftForce(int soft, int vertex, const Vec3& force) {
   impl_->requireVertex(soft, vertex);
   TANGERE_REQUIRE(math::isFinite(force), "force must be finite [N]", soft, vertex);
@@ -571,9 +641,25 @@ std::vector<Mat3> Simulator::softStress(int soft) const {
 
 std::span<const PressurePolygon> Simulator::pressureContacts() const {
   impl_->pressureContacts.clear();
-  if (impl_->sap && impl_->hasStep)
+  if (impl_->sap && !impl_->event && impl_->hasStep)
     contact::listPressureContacts(impl_->model.data(), *impl_->sap, &impl_->pressureContacts);
   return impl_->pressureContacts;
+}
+
+std::span<const EventRecord> Simulator::events() const {
+  return impl_->event ? impl_->event->events() : std::span<const EventRecord>{};
+}
+
+std::vector<ContactResult> Simulator::contactResults(int frameBody) const {
+  TANGERE_REQUIRE(frameBody >= -1 && frameBody < impl_->model.numBodies(), "no such body",
+                  frameBody);
+  if (!impl_->event) return {};
+  return impl_->event->contactResults(impl_->state, frameBody);
+}
+
+const EventStatistics& Simulator::eventStatistics() const {
+  static const EventStatistics kNone{};
+  return impl_->event ? impl_->event->statistics() : kNone;
 }
 
 std::string_view stepStatusName(StepStatus bit) {
@@ -596,6 +682,12 @@ std::string_view stepStatusName(StepStatus bit) {
       return "ElementsInverted";
     case StepStatus::StepDivided:
       return "StepDivided";
+    case StepStatus::IntegratorFailed:
+      return "IntegratorFailed";
+    case StepStatus::TooManyContacts:
+      return "TooManyContacts";
+    case StepStatus::MayHaveCrossed:
+      return "MayHaveCrossed";
   }
   return "Unknown";
 }
@@ -623,6 +715,12 @@ std::string describe(const StepReport& report, const Model& model, std::uint64_t
     text += report.body1 >= 0 ? ", soft body '" : " of soft body '";
     text += model.softBodyName(report.soft);
     text += "'";
+  }
+  if (has(report.status, StepStatus::TooManyContacts)) {
+    text += ": " + std::to_string(report.contactsNeeded) + " contacts" +
+            (report.isLimitOfAll ? ", most of them of kind '" : " of kind '") +
+            contactKindName(report.contactKind) + "', the limit is " +
+            std::to_string(report.contactLimit);
   }
   return text;
 }

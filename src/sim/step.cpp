@@ -6,6 +6,7 @@
 #include "contact/build_problem.hpp"
 #include "contact/build_sap_problem.hpp"
 #include "contact/contact_forces.hpp"
+#include "contact/contact_limits.hpp"
 #include "contact/drive_rows.hpp"
 #include "contact/energy_ledger.hpp"
 #include "contact/find_contacts.hpp"
@@ -39,12 +40,54 @@ void refuse(int body, model::Workspace& ws) {
   ws.isLedgerCurrent = false;
 }
 
+/// Who sleeps, to be given back when the step is refused: waking up is the one thing that happens
+/// before contacts are known.
+class Sleepers {
+ public:
+  Sleepers(const model::ModelData& model, const State& state)
+      : is_kept_(model.options.sleep.enabled && contact::hasLimits(model.options.limits)) {
+    if (!is_kept_) return;
+    is_asleep_ = state.isAsleep;
+    still_time_ = state.stillTime;
+  }
+  void giveBack(State& state) const {
+    if (!is_kept_) return;
+    state.isAsleep = is_asleep_;
+    state.stillTime = still_time_;
+  }
+
+ private:
+  bool is_kept_;
+  decltype(State::isAsleep) is_asleep_;
+  decltype(State::stillTime) still_time_;
+};
+
 /// The same once patches and friction belong to the step that is not taken.
 void refuseSap(int body, State& state, model::Workspace& ws, contact::SapWorkspace& sap) {
   sap.areTreesCurrent = false;
   state.patches.reset();
   state.heldFriction.clear();
   refuse(body, ws);
+}
+
+/// Parts of phases that the layers below have timed.
+void addParts(const contact::SapWorkspace& sap, PhaseClock& clock) {
+  using contact::PressurePart;
+  using solver::SapPart;
+  constexpr std::pair<PressurePart, StepPart> kPressure[] = {
+      {PressurePart::Gradients, StepPart::PressureGradients},
+      {PressurePart::Trees, StepPart::TetTrees},
+      {PressurePart::Polygons, StepPart::Polygons},
+      {PressurePart::Patches, StepPart::ReducePatches},
+      {PressurePart::SoftAssembly, StepPart::SoftAssembly},
+      {PressurePart::Rows, StepPart::PolygonRows}};
+  constexpr std::pair<SapPart, StepPart> kSolver[] = {
+      {SapPart::Setup, StepPart::SolverSetup},           {SapPart::Gradients, StepPart::Gradients},
+      {SapPart::Factorization, StepPart::Factorization}, {SapPart::Cholesky, StepPart::Cholesky},
+      {SapPart::ContactPcg, StepPart::ContactPcg},       {SapPart::SoftPcg, StepPart::SoftPcg},
+      {SapPart::LineSearch, StepPart::LineSearch}};
+  for (const auto& [from, to] : kPressure) clock.addPart(to, sap.pressure.clock.spent_ns(from));
+  for (const auto& [from, to] : kSolver) clock.addPart(to, sap.solver.clock().spent_ns(from));
 }
 
 /// After the problem was built, which leaves the velocities of the Coriolis forces of trees that
@@ -77,6 +120,7 @@ void stepEnvironment(const model::ModelData& model, const model::Control& contro
   dynamics::computeKinematics(model, control, state, ws);  // X_WB, X_WS, swept boxes
   clock.end(StepPhase::Kinematics);
   if (const int lost = dynamics::firstNotFinite(ws); lost >= 0) return refuse(lost, ws);
+  const Sleepers sleepers(model, state);
   contact::findPairs(model, state, ws);   // broad phase
   contact::wakeBodies(model, state, ws);  // who takes part
   clock.end(StepPhase::BroadPhase);
@@ -84,6 +128,7 @@ void stepEnvironment(const model::ModelData& model, const model::Control& contro
   clock.end(StepPhase::Ledger);
   contact::findContacts(model, state, ws);  // manifolds, speculative points
   clock.end(StepPhase::NarrowPhase);
+  if (contact::exceedsLimits(model, nullptr, ws)) return sleepers.giveBack(state);
   state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
   clock.end(StepPhase::Patches);
   dynamics::computeFreeMotion(model, control, state, ws);  // M^-1, v0, a
@@ -117,15 +162,22 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   dynamics::computeKinematics(model, control, state, ws);  // X_WB, X_WS, swept boxes
   clock.end(StepPhase::Kinematics);
   if (const int lost = dynamics::firstNotFinite(ws); lost >= 0) return refuse(lost, ws);
+  const Sleepers sleepers(model, state);
   contact::findPairs(model, state, ws);   // broad phase
   contact::wakeBodies(model, state, ws);  // who takes part
   clock.end(StepPhase::BroadPhase);
   if (!ws.isLedgerCurrent) contact::measureTreeEnergy(model, state, ws, sap);
   contact::openLedger(model, state, ws);  // energy before
   clock.end(StepPhase::Ledger);
-  contact::findContacts(model, state, ws);               // manifolds, speculative points
+  contact::findContacts(model, state, ws);  // manifolds, speculative points
+  clock.endPart(StepPart::PointContacts);
   contact::findPressureContacts(model, state, ws, sap);  // polygons
   clock.end(StepPhase::NarrowPhase);
+  if (contact::exceedsLimits(model, &sap.pressure, ws)) return sleepers.giveBack(state);
+  if (sap.pressure.numParts > 1) {
+    if (sap.pressure.mayDivide) return;
+    ws.report.status = ws.report.status | StepStatus::MayHaveCrossed;
+  }
   state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
   clock.end(StepPhase::Patches);
   dynamics::computeFreeMotion(model, control, state, ws);     // free bodies
@@ -134,6 +186,7 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   if (sap.keepsStart) keepStart(model, control, state, sap);  // for sensors
   clock.end(StepPhase::BuildProblem);
   contact::solveSap(model, state, ws, sap);  // v, impulses
+  if (clock.isOn) addParts(sap, clock);
   if (sap.report.status == solver::SapStatus::NotFinite)
     return refuseSap(ws.report.body1, state, ws, sap);
   contact::holdFastBodies(model, state, ws);  // what was turned aside

@@ -12,7 +12,8 @@ namespace tangere::sim {
 void stepEnvironment(const model::ModelData& model, const model::Control& control, State& state,
                      model::Workspace& ws, PhaseClock& clock);
 
-/// The same with the convex solver: joints, drives and contacts together.
+/// The same with the convex solver: joints, drives and contacts together. Where
+/// sap.pressure.mayDivide and numParts is above 1 afterwards, nothing was done.
 void stepEnvironmentSap(const model::ModelData& model, const model::Control& control, State& state,
                         model::Workspace& ws, contact::SapWorkspace& sap, PhaseClock& clock);
 

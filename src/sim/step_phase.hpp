@@ -29,16 +29,51 @@ inline constexpr int kNumStepPhases = 9;
   return kNames[static_cast<int>(phase)];
 }
 
+/// Parts of phases; what is left of a phase has no part.
+enum class StepPart : std::uint8_t {
+  PointContacts,
+  PressureGradients,
+  TetTrees,
+  Polygons,
+  ReducePatches,
+  SoftAssembly,
+  PolygonRows,
+  SolverSetup,
+  Gradients,
+  Factorization,
+  Cholesky,
+  ContactPcg,
+  SoftPcg,
+  LineSearch,
+};
+inline constexpr int kNumStepParts = 14;
+
+[[nodiscard]] constexpr std::string_view stepPartName(StepPart part) {
+  constexpr std::string_view kNames[kNumStepParts] = {
+      "point_contacts", "pressure_gradients", "bvh",      "polygons",   "reduce_patches",
+      "soft_assembly",  "polygon_rows",       "setup",    "gradients",  "factorization",
+      "cholesky",       "contact_pcg",        "soft_pcg", "line_search"};
+  return kNames[static_cast<int>(part)];
+}
+
+[[nodiscard]] constexpr StepPhase phaseOf(StepPart part) {
+  if (part <= StepPart::ReducePatches) return StepPhase::NarrowPhase;
+  return part <= StepPart::PolygonRows ? StepPhase::BuildProblem : StepPhase::Solve;
+}
+
 /// Time spent in each phase; off, it costs one branch a phase. Never part of a result.
 struct PhaseClock {
   bool isOn = false;
   std::int64_t total_ns[kNumStepPhases] = {};
   std::int64_t last_ns[kNumStepPhases] = {};  ///< of the last step
+  std::int64_t totalOfPart_ns[kNumStepParts] = {};
+  std::int64_t lastOfPart_ns[kNumStepParts] = {};
   std::chrono::steady_clock::time_point mark{};
 
   void begin() {
     if (!isOn) return;
     for (std::int64_t& time : last_ns) time = 0;
+    for (std::int64_t& time : lastOfPart_ns) time = 0;
     mark = std::chrono::steady_clock::now();
   }
   /// Ends the phase; what follows belongs to the next.
@@ -49,6 +84,16 @@ struct PhaseClock {
     total_ns[static_cast<int>(phase)] += spent;
     last_ns[static_cast<int>(phase)] += spent;
     mark = now;
+  }
+  /// Since the last phase ended.
+  void endPart(StepPart part) {
+    if (!isOn) return;
+    const auto now = std::chrono::steady_clock::now();
+    addPart(part, std::chrono::duration_cast<std::chrono::nanoseconds>(now - mark).count());
+  }
+  void addPart(StepPart part, std::int64_t spent_ns) {
+    totalOfPart_ns[static_cast<int>(part)] += spent_ns;
+    lastOfPart_ns[static_cast<int>(part)] += spent_ns;
   }
 };
 

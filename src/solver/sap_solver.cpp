@@ -33,6 +33,7 @@ struct Worker {
   SapSparseIterate sparseIterate;
   BlockSparse factor;
   PcgScratch pcg;
+  SapClock clock;
 };
 
 /// Newton's method on one island; `Iterate` is SapIterate or SapSparseIterate.
@@ -40,13 +41,16 @@ template <class Iterate>
 class IslandSolve {
  public:
   IslandSolve(const SapOptions& options, Iterate* iterate, BlockSparse* factor, PcgScratch* pcg,
-              core::ThreadPool* pool, SapIslandReport* report)
+              core::ThreadPool* pool, SapClock* clock, SapIslandReport* report)
       : options_(options),
         iterate_(*iterate),
         factor_(*factor),
         pcg_(*pcg),
         pool_(pool),
-        report_(*report) {}
+        clock_(*clock),
+        report_(*report),
+        tolerance_factor_(1 + options.toleranceGrowth *
+                                  std::sqrt(static_cast<Real>(report->numConstraints))) {}
 
   void run() {
     if (!start()) return;
@@ -55,6 +59,7 @@ class IslandSolve {
       if (!searchAndMove()) break;
     }
     certify();
+    clock_.end(SapPart::Gradients);
   }
 
  private:
@@ -72,6 +77,7 @@ class IslandSolve {
     uses_cholesky_ = chooseCholesky();
     iterate_.saveBest();
     best_norm_ = iterate_.gradientNorm();
+    clock_.end(SapPart::Gradients);
     return true;
   }
 
@@ -98,7 +104,8 @@ class IslandSolve {
   }
 
   [[nodiscard]] Real goal() const {
-    return options_.absoluteTolerance + options_.relativeTolerance * iterate_.momentumNorm();
+    return tolerance_factor_ *
+           (options_.absoluteTolerance + options_.relativeTolerance * iterate_.momentumNorm());
   }
 
   bool isFinished() {
@@ -122,6 +129,7 @@ class IslandSolve {
     if (hasNewHessian) ++report_.factorizations;
     if constexpr (kIsSparse) {
       if (hasNewHessian && !iterate_.factorDiagonal()) return refuse();
+      clock_.end(SapPart::Factorization);
       return solveByPcg() || refuse();
     } else {
       if (uses_cholesky_) {
@@ -129,6 +137,7 @@ class IslandSolve {
         return true;
       }
       if (hasNewHessian) iterate_.factorDiagonal();
+      clock_.end(SapPart::Factorization);
       solveByPcg();
       return true;
     }
@@ -147,8 +156,10 @@ class IslandSolve {
       iterate_.assemble(&factor_);
       factor_.factor(pool_);
     }
+    clock_.end(SapPart::Factorization);
     for (int i = 0; i < size; ++i) d[i] = -gradient[i];
     factor_.solve(d);
+    clock_.end(SapPart::Cholesky);
   }
 
   /// False when not even the first step was possible.
@@ -170,6 +181,7 @@ class IslandSolve {
     const PcgReport pcg = solvePcg(options, &iterate_, size, pcg_.b.data(), d, &pcg_);
     report_.pcgIterations += pcg.iterations;
     report_.mostPcgIterations = std::max(report_.mostPcgIterations, pcg.iterations);
+    clock_.end(kIsSparse ? SapPart::SoftPcg : SapPart::ContactPcg);
     return pcg.iterations > 0 || pcg.converged;
   }
 
@@ -192,8 +204,10 @@ class IslandSolve {
       alpha = line.alpha;
     }
     num_short_ = alpha < kShortStep ? num_short_ + 1 : alpha > kLongStep ? 0 : num_short_;
+    clock_.end(SapPart::LineSearch);
     iterate_.move(alpha);
     iterate_.evaluate();
+    clock_.end(SapPart::Gradients);
     if (!isFinite()) return stall();
 
     // What the step promised or what it did is not above the rounding of the cost.
@@ -238,7 +252,9 @@ class IslandSolve {
   BlockSparse& factor_;
   PcgScratch& pcg_;
   core::ThreadPool* pool_;
+  SapClock& clock_;
   SapIslandReport& report_;
+  Real tolerance_factor_ = 1;
   Real best_norm_ = 0;
   int num_flat_ = 0, num_short_ = 0;
   bool uses_cholesky_ = true;
@@ -251,6 +267,7 @@ struct SapSolver::Data {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<BlockSparse>> kept;  // by the lowest clique of an island
   std::vector<SapIslandReport> reports;
+  SapClock clock;
 
   void solveIsland(const SapOptions& options, SapProblem* problem, int island, int worker,
                    core::ThreadPool* pool);
@@ -263,6 +280,8 @@ SapSolver::SapSolver(SapSolver&&) noexcept = default;
 SapSolver& SapSolver::operator=(SapSolver&&) noexcept = default;
 
 std::span<const SapIslandReport> SapSolver::islands() const { return data_->reports; }
+void SapSolver::setProfiling(bool isOn) { data_->clock.set(isOn); }
+const SapClock& SapSolver::clock() const { return data_->clock; }
 
 namespace {
 
@@ -304,11 +323,13 @@ bool hasSparseClique(const SapProblem& problem, const SapIsland& island) {
 /// Takes the island in, solves it and writes the solution; false when there is none.
 template <class Iterate>
 bool solveWith(const SapOptions& options, const SapIsland& island, Iterate* iterate,
-               BlockSparse* factor, PcgScratch* pcg, core::ThreadPool* pool, SapProblem* problem,
-               SapIslandReport* report) {
+               BlockSparse* factor, PcgScratch* pcg, core::ThreadPool* pool, SapClock* clock,
+               SapProblem* problem, SapIslandReport* report) {
+  clock->begin();
   const SapInput input = iterate->bind(options, *problem, island.cliques, island.constraints, pool);
+  clock->end(SapPart::Setup);
   if (input == SapInput::Good) {
-    IslandSolve<Iterate>(options, iterate, factor, pcg, pool, report).run();
+    IslandSolve<Iterate>(options, iterate, factor, pcg, pool, clock, report).run();
   } else {
     report->status = input == SapInput::NotPositive ? SapStatus::NotPositive : SapStatus::NotFinite;
     report->worstConstraint = iterate->badConstraint();
@@ -356,6 +377,8 @@ SapReport summarize(std::span<const SapIslandReport> islands) {
 SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core::ThreadPool* pool) {
   Data& data = *data_;
   data.reports.clear();
+  data.clock.set(data.clock.isOn());
+  data.clock.begin();
   problem->generalizedImpulse.assign(static_cast<std::size_t>(problem->numVelocities()), 0);
   const bool isTimeGood = problem->dt > 0 && std::isfinite(problem->dt);
   const std::int32_t bad = data.islands.build(*problem);
@@ -375,6 +398,7 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
   const std::span<const SapIsland> islands = data.islands.islands();
   const auto numWorkers = static_cast<std::size_t>(pool != nullptr ? pool->numThreads() : 1);
   while (data.workers.size() < numWorkers) data.workers.push_back(std::make_unique<Worker>());
+  for (const auto& worker : data.workers) worker->clock.set(data.clock.isOn());
   if (data.kept.size() < static_cast<std::size_t>(problem->numCliques())) {
     data.kept.resize(static_cast<std::size_t>(problem->numCliques()));
   }
@@ -389,6 +413,7 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
     return numWorkers > 1 && (island.constraints.size() >= kLargeIsland ||
                               numSoftVertices(*problem, island) >= kLargeSoft);
   };
+  data.clock.end(SapPart::Setup);
   for (std::size_t i = 0; i < islands.size(); ++i) {
     if (!isLarge(islands[i])) continue;
     data.solveIsland(options, problem, static_cast<int>(i), 0, pool);
@@ -401,6 +426,7 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
           data.solveIsland(options, problem, static_cast<int>(i), worker, nullptr);
         }
       });
+  for (const auto& worker : data.workers) data.clock.add(worker->clock);
   return summarize(data.reports);
 }
 
@@ -418,14 +444,14 @@ void SapSolver::Data::solveIsland(const SapOptions& options, SapProblem* problem
   bool isWritten = false;
   if (hasSparseClique(*problem, own)) {
     SapSparseIterate& iterate = worker.sparseIterate;
-    isWritten =
-        solveWith(options, own, &iterate, &worker.factor, &worker.pcg, pool, problem, &report);
+    isWritten = solveWith(options, own, &iterate, &worker.factor, &worker.pcg, pool, &worker.clock,
+                          problem, &report);
     report.cost += iterate.costOffset();
     report.softPreconditioner = iterate.preconditioner();
     report.worstClique = iterate.badClique();
   } else {
     isWritten = solveWith(options, own, &worker.iterate, factorOf(own, &worker), &worker.pcg, pool,
-                          problem, &report);
+                          &worker.clock, problem, &report);
   }
   if (!isWritten) {
     report.errorBound = std::numeric_limits<Real>::infinity();

@@ -10,6 +10,7 @@
 #include <tangere/solver_options.hpp>
 
 #include "core/parallel_for.hpp"
+#include "core/stopwatch.hpp"
 #include "solver/sap_problem.hpp"
 
 #include <cstdint>
@@ -30,6 +31,19 @@ enum class SapStatus : std::uint8_t {
 [[nodiscard]] constexpr bool isSolved(SapStatus status) {
   return status == SapStatus::Converged || status == SapStatus::Stalled;
 }
+
+/// Where the time of a solve goes.
+enum class SapPart : std::uint8_t {
+  Setup,          ///< islands, regularization
+  Gradients,      ///< impulses, cost and gradient at an iterate
+  Factorization,  ///< H assembled and factored: Cholesky, or the preconditioner
+  Cholesky,       ///< solutions by the factor
+  ContactPcg,     ///< conjugate gradients of islands without soft bodies
+  SoftPcg,        ///< of islands with soft bodies
+  LineSearch,
+};
+inline constexpr int kNumSapParts = 7;
+using SapClock = core::Stopwatch<SapPart, kNumSapParts>;
 
 struct SapIslandReport {
   SapStatus status = SapStatus::Converged;
@@ -82,6 +96,10 @@ class SapSolver {
   /// Writes v, impulse, rowVelocity and generalizedImpulse of `problem`. Cliques without constraint
   /// get v = v*. `pool` may be null. Never throws but for memory; bad input is reported.
   SapReport solve(const SapOptions& options, SapProblem* problem, core::ThreadPool* pool = nullptr);
+
+  /// Off by default; on: clock() has the times of the last solve, of all threads together.
+  void setProfiling(bool isOn);
+  [[nodiscard]] const SapClock& clock() const;
 
   /// One for each island of the last solve, in order of their lowest clique.
   [[nodiscard]] std::span<const SapIslandReport> islands() const;

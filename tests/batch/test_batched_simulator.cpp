@@ -2,6 +2,8 @@
 #include <tangere/batch.hpp>
 #include <tangere/error.hpp>
 
+#include "sim/soft_samples.hpp"
+
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -195,6 +197,42 @@ TEST(Batch, SizesAreChecked) {
   EXPECT_THROW(batch.rollout(3, std::vector<Real>(5)), InvalidInput);
   EXPECT_THROW(batch.reset(std::vector<std::uint8_t>{1}), InvalidInput);
   EXPECT_THROW((void)batch.environment(2), InvalidInput);
+}
+
+TEST(Batch, OneEnvironmentWithTooManyContactsStops) {
+  SimulationOptions options = test::sapOptions(0.005);
+  options.limits.ofKind[static_cast<std::size_t>(ContactKind::SoftSoft)] = 1;
+  ModelBuilder builder;
+  builder.setOptions(options);
+  builder.addMaterial(test::rubber());
+  const Box cube({0.05, 0.05, 0.05});
+  builder.addSoftBody(test::softOf("lower", cube, 0.05, {}));
+  builder.addSoftBody(test::softOf("upper", cube, 0.05, {0.01, 0, 0.0998}));
+  BatchedSimulator batch(builder.build(), 2);
+  std::vector<Vec3> away(batch.environment(0).softPositions(1).begin(),
+                         batch.environment(0).softPositions(1).end());
+  for (Vec3& x : away) x.x += 1;
+  batch.environment(1).setSoftPositions(1, away);
+  batch.step(3);
+  EXPECT_FALSE(batch.isRunning(0));
+  EXPECT_TRUE(batch.isRunning(1));
+}
+
+TEST(Batch, DrivenVerticesOutliveAChangeOfParameters) {
+  ModelBuilder builder;
+  builder.setOptions(test::sapOptions(0.005));
+  builder.addMaterial(test::rubber());
+  builder.addBody(test::floorBody());
+  builder.addSoftBody(test::softOf("cube", Box({0.05, 0.05, 0.05}), 0.05, {0, 0, 1}));
+  BatchedSimulator batch(builder.build(), 2);
+  const Vec3 place = batch.environment(1).softPositions(0)[3];
+  batch.environment(1).driveVertex(0, 3, place);
+  batch.setParameters(1, {.frictions = {{.material = "rubber", .friction = 0.3}}});
+  ASSERT_EQ(batch.environment(1).vertexTargets().size(), 1u);
+  EXPECT_EQ(batch.environment(1).vertexTargets()[0].vertex, 3);
+  batch.step(20);
+  EXPECT_LT(norm(batch.environment(1).softPositions(0)[3] - place), 1e-12);
+  EXPECT_TRUE(batch.environment(0).vertexTargets().empty());
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ class Query(CommandLine):
         self.assertTrue(math.isnan(float(rows[1]["dist"])))
 
     def test_collide_answers_one_or_zero(self):
-        for algorithm in ("auto", "gjk", "mpr"):
+        for algorithm in ("auto", "gjk", "mpr", "mpr-extended"):
             rows, _ = self.query([pair(), pair(id="1", z2="1.2")], "--what", "collide", "--algorithm", algorithm)
             self.assertEqual([r["ncontacts"] for r in rows], ["1", "0"], algorithm)
 

@@ -149,9 +149,10 @@ def main():
         for row in csv.DictReader(file):
             hulls.setdefault(row["hull"], []).append(vector(row, "xyz"))
     wrong = []
-    for algorithm in ("auto", "gjk", "mpr"):
+    algorithms = ("auto", "gjk", "mpr", "mpr-extended")
+    for algorithm in algorithms:
         wrong += [f"{algorithm}: {message}" for message in check(tangere, folder, algorithm, cases, hulls)]
-    print(f"{3 * len(cases)} answers, {len(wrong)} wrong")
+    print(f"{len(algorithms) * len(cases)} answers, {len(wrong)} wrong")
     print("\n".join(wrong[:20]))
     sys.exit(1 if wrong else 0)
 

@@ -136,6 +136,9 @@ void checkGolden(ConvexAlgorithm algorithm) {
 TEST(ConvexPairs, GoldenCasesWithTheInlinedPairs) { checkGolden(ConvexAlgorithm::Auto); }
 TEST(ConvexPairs, GoldenCasesWithGjkForEveryPair) { checkGolden(ConvexAlgorithm::Gjk); }
 TEST(ConvexPairs, GoldenCasesWithMprForEveryPair) { checkGolden(ConvexAlgorithm::Mpr); }
+TEST(ConvexPairs, GoldenCasesWithExtendedMprForEveryPair) {
+  checkGolden(ConvexAlgorithm::MprExtended);
+}
 
 // The cone's slope is so small that Newton's method runs out of steps beside the cylinder's axis.
 TEST(ConvexPairs, ANeedleConeAcrossACylinderHasPointsOnBothSurfaces) {
@@ -143,8 +146,8 @@ TEST(ConvexPairs, ANeedleConeAcrossACylinderHasPointsOnBothSurfaces) {
   const Cone needle(0.35, 577);
   const Transform X_W1{{{{-1, 0, 0}, {0, -1, 0}, {0, 0, 1}}}, {0, 0, -0.4274444580078125}};
   const Transform X_W2{{{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}}, {}};
-  for (const ConvexAlgorithm algorithm :
-       {ConvexAlgorithm::Auto, ConvexAlgorithm::Gjk, ConvexAlgorithm::Mpr}) {
+  for (const ConvexAlgorithm algorithm : {ConvexAlgorithm::Auto, ConvexAlgorithm::Gjk,
+                                          ConvexAlgorithm::Mpr, ConvexAlgorithm::MprExtended}) {
     DistanceOption option;
     option.algorithm = algorithm;
     const DistanceResult d = distance(cylinder, X_W1, needle, X_W2, option);

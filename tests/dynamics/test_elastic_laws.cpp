@@ -359,6 +359,55 @@ TEST(CorotatedLaw, TangentWithTheRotationHeldIsSemidefiniteAndExactAtRest) {
   }
 }
 
+/// U diag(max(0, values)) U^T.
+Mat3 positiveOf(const Mat3& u, const Vec3& values) {
+  const Vec3 kept{std::max(values.x, 0.0), std::max(values.y, 0.0), std::max(values.z, 0.0)};
+  return math::timesTranspose(u * diagonal(kept), u);
+}
+
+Mat3 matrixOf(const kernel::SymmetricT<Real>& m) {
+  return {{{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}}};
+}
+
+TEST(PositivePart, IsMadeOfThePositiveEigenvalues) {
+  test::Random random(31);
+  constexpr Real kValues[] = {-3, -1, -1e-9, 0, 1e-9, 0.5, 0.5, 2};
+  for (const Real a : kValues) {
+    for (const Real b : kValues) {
+      for (const Real c : kValues) {
+        const Mat3 u = random.rotation();
+        const Mat3 m = math::timesTranspose(u * diagonal({a, b, c}), u);
+        const Mat3 part = matrixOf(
+            kernel::positivePart<Real>({m(0, 0), m(0, 1), m(0, 2), m(1, 1), m(1, 2), m(2, 2)}));
+        const Real scale = std::max({std::fabs(a), std::fabs(b), std::fabs(c)});
+        // Where two of them vanish together, their signs are known to the root of rounding.
+        const int numSmall = (std::fabs(a) < 0.1) + (std::fabs(b) < 0.1) + (std::fabs(c) < 0.1);
+        const Real tolerance = numSmall < 2 ? 1e-13 : 3e-8;
+        EXPECT_LE(largestEntry(difference(part, positiveOf(u, {a, b, c}))), tolerance * scale)
+            << a << " " << b << " " << c;
+      }
+    }
+  }
+}
+
+TEST(CorotatedLaw, SpinStiffnessIsThePositivePartOfTheExactSpin) {
+  int numTense = 0;
+  for (const Lame& lame : {kSoft, kCork}) {
+    for (const Mat3& f : deformations(17)) {
+      const math::SignedSvd<Real> svd = math::signedSvd(f);
+      const Vec3& s = svd.sigma;
+      if (s.y + s.z < 0.3) continue;  // nearly collapsed: left out
+      const Mat3 r = math::polarRotation(f);
+      const Mat3 stiffness = matrixOf(kernel::CorotatedLaw<Real>::spinStiffness(lame, f, r));
+      const Tangent exact = kernel::CorotatedLaw<Real>::tangent(lame, s);
+      const Real scale = lame.mu + largestEntry(diagonal(exact.spin));
+      EXPECT_LT(largestEntry(difference(stiffness, positiveOf(svd.u, exact.spin))), 1e-12 * scale);
+      if (largestEntry(stiffness) > 0.01 * lame.mu) ++numTense;
+    }
+  }
+  EXPECT_GT(numTense, 30);
+}
+
 // --- published numbers --------------------------------------------------------------------------
 
 struct PatchCase {

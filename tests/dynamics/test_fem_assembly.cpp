@@ -216,6 +216,21 @@ TEST(FemForces, AloneAreThoseOfTheAssembly) {
     dynamics::elasticForce(mesh, x.data(), nullptr, &scratch, force.data());
     EXPECT_EQ(force, assembly.force);
     EXPECT_EQ(dynamics::elasticEnergy(mesh, x.data(), nullptr, &partials), assembly.energy);
+    // With what the energy leaves for it, an assembly is the same to the bit; for others nothing is
+    // left.
+    for (const std::uint64_t seed : {33u, 34u}) {
+      const std::vector<Vec3> at = shaken(mesh, 0.1, seed);
+      const SoftAssembly fresh = assembled(mesh, at);
+      SoftAssembly used = dynamics::makeSoftAssembly(mesh);
+      const std::vector<Vec3> first = seed == 33u ? at : shaken(mesh, 0.1, 35);
+      const Real energy = dynamics::elasticEnergy(mesh, first.data(), nullptr, &used);
+      EXPECT_EQ(energy == fresh.energy, seed == 33u);
+      dynamics::assembleSoft(mesh, at.data(), std::vector<Vec3>(at.size()).data(), 0.01, {},
+                             nullptr, nullptr, &used);
+      EXPECT_EQ(used.energy, fresh.energy);
+      EXPECT_EQ(used.force, fresh.force);
+      EXPECT_EQ(used.matrix.values, fresh.matrix.values);
+    }
     EXPECT_EQ(dynamics::countInvertedTets(mesh, x.data()), assembly.numInverted);
     EXPECT_GT(assembly.numInverted, 0);
   }
@@ -256,6 +271,10 @@ TEST(FemStiffness, IsTheDerivativeOfTheForceWhereNothingIsProjected) {
   std::vector<Vec3> turned = corotated.rest;
   const Mat3 turn = Random(9).rotation();
   for (Vec3& p : turned) p = turn * p;
+  EXPECT_LT(stiffnessError(corotated, turned, 1e-5), 1e-7);
+  // Drawn out along all axes: tension against turning is part of it.
+  turned = shaken(corotated, 0.002, 8);
+  for (Vec3& p : turned) p = turn * p * 1.3;
   EXPECT_LT(stiffnessError(corotated, turned, 1e-5), 1e-7);
 }
 

@@ -272,7 +272,7 @@ TEST(ShippedScenes, LoadWithoutAWarning) {
     EXPECT_TRUE(notesOf(scene, Kind::Warning).empty()) << entry.path();
     EXPECT_TRUE(scene.model.numSoftBodies() > 0 || notesOf(scene, Kind::Changed).empty())
         << entry.path();
-    EXPECT_GE(scene.model.numBodies() + scene.model.numSoftBodies(), 3) << entry.path();
+    EXPECT_GE(scene.model.numBodies() + scene.model.numSoftBodies(), 2) << entry.path();
   }
   EXPECT_GE(count, 9);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tangere/published_materials.hpp>
 #include <tangere/state.hpp>
 
 #include "io/scene_text.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -110,6 +112,21 @@ duration = 0.25
   EXPECT_EQ(o.sleep.duration, 0.25);
 }
 
+TEST(SceneToml, ContactsMayBeLimited) {
+  EXPECT_EQ(read(simulationWith("max_contacts = 12")).model.options().limits.all, 12);
+  const ContactLimits limits =
+      read(simulationWith("max_contacts = { points = 1, rigid_rigid = 2, soft_rigid = 3, "
+                          "soft_soft = 4, soft_self = 5, all = 6 }"))
+          .model.options()
+          .limits;
+  EXPECT_EQ(limits.ofKind, (std::array{1, 2, 3, 4, 5}));
+  EXPECT_EQ(limits.all, 6);
+  EXPECT_HAS(errorOf(simulationWith("max_contacts = -1")), "a number of contacts of 0 or more");
+  EXPECT_HAS(errorOf(simulationWith("max_contacts = { points = 0.5 }")), "max_contacts: points");
+  EXPECT_HAS(errorOf(simulationWith("max_contacts = { point = 5 }")), "points");
+  EXPECT_HAS(errorOf(simulationWith("max_contacts = 'many'")), "max_contacts");
+}
+
 TEST(SceneToml, WithoutASimulationTableTheDefaultsHold) {
   const SimulationOptions o = read(kBall).model.options();
   EXPECT_EQ(o.dt, SimulationOptions{}.dt);
@@ -123,8 +140,10 @@ TEST(SceneToml, EveryOptionHasAKey) {
   EXPECT_EQ(sizeof(ImpulseOptions), 72u);
   EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
   EXPECT_EQ(sizeof(SleepOptions), 32u);
-  EXPECT_EQ(sizeof(SapOptions), 104u);
-  EXPECT_EQ(sizeof(SimulationOptions), 336u);
+  EXPECT_EQ(sizeof(SapOptions), 112u);
+  EXPECT_EQ(sizeof(EventOptions), 96u);
+  EXPECT_EQ(sizeof(ContactLimits), 24u);
+  EXPECT_EQ(sizeof(SimulationOptions), 464u);
 }
 
 TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
@@ -458,6 +477,7 @@ accuracy = 1e-4
 max_iterations = 7
 absolute_tolerance = 1e-12
 relative_tolerance = 1e-5
+tolerance_growth = 0.125
 max_line_search_evaluations = 8
 line_search_tolerance = 1e-4
 max_step = 1.25
@@ -478,6 +498,7 @@ pcg_tolerance = 1e-7
   EXPECT_EQ(o.sap.maxIterations, 7);
   EXPECT_EQ(o.sap.absoluteTolerance, 1e-12);
   EXPECT_EQ(o.sap.relativeTolerance, 1e-5);
+  EXPECT_EQ(o.sap.toleranceGrowth, 0.125);
   EXPECT_EQ(o.sap.maxLineSearchEvaluations, 8);
   EXPECT_EQ(o.sap.lineSearchTolerance, 1e-4);
   EXPECT_EQ(o.sap.maxStep, 1.25);
@@ -506,13 +527,145 @@ TEST(SceneToml, CompliantContactsAreOfAMaterial) {
 
 TEST(SceneToml, WhatThisVersionCannotSimulateIsRefusedAndNotIgnored) {
   const std::string later = "not available yet in this version";
-  EXPECT_HAS(errorOf(simulationWith("solver = \"event\"")), later);
-  EXPECT_HAS(errorOf(materialWith("contact = { model = \"hertz\" }")), later);
   EXPECT_HAS(errorOf(materialWith("contact = { model = \"point\", modulus = 1e6 }")),
              "expected model = \"hydroelastic\"");
   EXPECT_HAS(errorOf(bodyOf("{ mesh = \"a.obj\", representation = \"sdf\" }")), later);
   EXPECT_EQ(errorOf(materialWith("contact = { model = \"point\" }")), "accepted");
   EXPECT_HAS(errorOf(simulationWith("solver = \"spa\"")), "(did you mean 'sap'?)");
+}
+
+TEST(SceneToml, EveryOptionOfTheEventSolverIsPartOfTheModelsHash) {
+  const std::string event = "solver = \"event\"\n";
+  const std::uint64_t usual = hashOf(simulationWith(event));
+  for (const std::string option :
+       {"method = \"adams\"", "relative_tolerance = 1e-9", "absolute_tolerance = 1e-11",
+        "max_step = 0.1", "policy = \"touching\"", "damping = \"flores\"", "max_damping = 1000",
+        "stiffness_reduction = 0.5", "small_speed = 0.02", "small_spin = 0.02",
+        "rest_period = 2e-4", "impact_speed = 1e-5", "slip_speed = 1e-8"}) {
+    EXPECT_NE(hashOf(simulationWith(event + "event." + option)), usual) << option;
+    // The other solvers do not read it: what they recorded stays theirs.
+    EXPECT_EQ(hashOf(simulationWith("event." + option)), hashOf(simulationWith(""))) << option;
+  }
+}
+
+TEST(SceneToml, OptionsOfTheEventSolverAreRead) {
+  const EventOptions o =
+      read(simulationWith("solver = \"event\"\n[simulation.event]\nmethod = \"adams\"\n"
+                          "relative_tolerance = 1e-9\nabsolute_tolerance = 1e-11\nmax_step = 0.1\n"
+                          "policy = \"touching\"\ndamping = \"flores\"\nmax_damping = 1000\n"
+                          "stiffness_reduction = 0.5\nsmall_speed = 0.02\nsmall_spin = 0.03\n"
+                          "rest_period = 2e-4\nimpact_speed = 1e-5\nslip_speed = 1e-8"))
+          .model.options()
+          .event;
+  EXPECT_EQ(o.method, EventMethod::Adams);
+  EXPECT_EQ(o.relativeTolerance, 1e-9);
+  EXPECT_EQ(o.absoluteTolerance, 1e-11);
+  EXPECT_EQ(o.maxStep, 0.1);
+  EXPECT_EQ(o.policy, EventPolicy::Touching);
+  EXPECT_EQ(o.damping, RestitutionDamping::Flores);
+  EXPECT_EQ(o.maxDamping, 1000);
+  EXPECT_EQ(o.stiffnessReduction, 0.5);
+  EXPECT_EQ(o.smallSpeed, 0.02);
+  EXPECT_EQ(o.smallSpin, 0.03);
+  EXPECT_EQ(o.restPeriod, 2e-4);
+  EXPECT_EQ(o.impactSpeed, 1e-5);
+  EXPECT_EQ(o.slipSpeed, 1e-8);
+}
+
+TEST(SceneToml, MistakesInOptionsOfTheEventSolverAreLocated) {
+  EXPECT_HAS(errorOf(simulationWith("event.relative_tolerence = 1e-9")),
+             "(did you mean 'relative_tolerance'?)");
+  EXPECT_HAS(errorOf(simulationWith("event.method = \"bfd\"")), "(did you mean 'bdf'?)");
+  EXPECT_HAS(errorOf(simulationWith("event.relative_tolerance = 0")),
+             "expected a number from 1e-14 to 0.1");
+  EXPECT_HAS(errorOf(simulationWith("event.stiffness_reduction = 1.5")),
+             "found 1.5, expected a number above 0 and at most 1");
+  EXPECT_HAS(errorOf(simulationWith("event.max_step = -1")), "expected a duration of 0 or more");
+}
+
+TEST(SceneToml, ElasticContactsAreOfAMaterial) {
+  const auto material = [](const std::string& contact) {
+    return materialWith("contact = { " + contact + " }");
+  };
+  const std::string event = "[simulation]\nsolver = \"event\"\n";
+  const std::string hertz = "model = \"hertz\", young = 2e11";
+  const std::uint64_t usual = hashOf(event + material(hertz));
+  for (const std::string key : {"poisson = 0.25", "rolling_resistance = 0.1"})
+    EXPECT_NE(hashOf(event + material(hertz + ", " + key)), usual) << key;
+  EXPECT_NE(hashOf(event + material("model = \"hertz\", young = 1e11")), usual);
+  EXPECT_NE(hashOf(event + material("model = \"observer\"")), usual);
+  EXPECT_HAS(errorOf(material("model = \"hertz\"")),
+             "contact: young is missing: the law of Hertz needs Young's modulus [Pa]");
+  EXPECT_HAS(errorOf(material("model = \"hertz\", young = 0")), "expected a pressure above 0");
+  EXPECT_HAS(errorOf(material(hertz + ", poisson = 0.6")), "expected a number from 0 to 0.5");
+  EXPECT_HAS(errorOf(material(hertz + ", yuong = 1")), "(did you mean 'young'?)");
+  EXPECT_HAS(errorOf(material("model = \"point\", young = 2e11")),
+             "young: expected model = \"hertz\"");
+  EXPECT_HAS(errorOf(material("model = \"herz\"")), "(did you mean 'hertz'?)");
+}
+
+TEST(SceneToml, PairsSayWhatTheEventSolverNeeds) {
+  const std::string scene = "[simulation]\nsolver = \"event\"\n" + kBall +
+                            "[[pair]]\nmaterials = [\"default\", \"default\"]\n";
+  for (const std::string key :
+       {"rolling_resistance = 0.1", "small_speed = 1e-3", "small_spin = 1e-3", "restitution = 0.5"})
+    EXPECT_NE(hashOf(scene + key), hashOf(scene)) << key;
+  EXPECT_HAS(errorOf(scene + "small_speed = 0"), "expected a speed above 0 [m/s]");
+  EXPECT_HAS(errorOf(scene + "smal_spin = 1"), "(did you mean 'small_spin'?)");
+}
+
+std::string ballsOf(const std::string& first, const std::string& second) {
+  const auto ball = [](const std::string& name, const std::string& material) {
+    return "[[body]]\nname = \"" + name + "\"\nshapes = [{ sphere = 0.1, material = \"" + material +
+           "\" }]\n";
+  };
+  return "[simulation]\nsolver = \"event\"\n" + ball("a", first) + ball("b", second);
+}
+
+TEST(SceneToml, PublishedMaterialsAreKnownByName) {
+  ModelBuilder builder;
+  SimulationOptions options;
+  options.solver = SolverType::Event;
+  builder.setOptions(options);
+  for (const char* name : {"Steel", "DryWood"}) builder.addMaterial(*findPublishedMaterial(name));
+  for (const char* name : {"Steel", "DryWood"}) {
+    builder.addPair(*findPublishedPair(name, name));
+    Body body{.name = name == std::string("Steel") ? "a" : "b"};
+    body.shapes.push_back({.shape = std::make_shared<Sphere>(0.1), .material = name});
+    builder.addBody(body);
+  }
+  builder.addPair(*findPublishedPair("Steel", "DryWood"));
+  EXPECT_EQ(hashOf(ballsOf("Steel", "DryWood")), builder.build().hash());
+  // Mass by its density.
+  EXPECT_NEAR(read(ballsOf("Steel", "Steel")).model.massProperties(0).mass,
+              8000 * 4.0 / 3 * 3.14159265358979 * 1e-3, 1e-9);
+  EXPECT_HAS(errorOf(ballsOf("steel", "Steel")), "(did you mean 'Steel'?)");
+}
+
+TEST(SceneToml, AScenesOwnMaterialIsNotThePublishedOne) {
+  const std::string own = "[material.Steel]\nfriction = 0.1\n";
+  EXPECT_EQ(hashOf(own + ballsOf("Steel", "Steel")),
+            hashOf("[material.Stool]\nfriction = 0.1\n" + ballsOf("Stool", "Stool")));
+  // What a pair does not say stays as published.
+  const std::string pair = "[[pair]]\nmaterials = [\"Steel\", \"Steel\"]\n";
+  EXPECT_EQ(hashOf(ballsOf("Steel", "Steel") + pair + "friction = 0.5\n"),
+            hashOf(ballsOf("Steel", "Steel")));
+  EXPECT_NE(hashOf(ballsOf("Steel", "Steel") + pair + "friction = 0.2\n"),
+            hashOf(ballsOf("Steel", "Steel")));
+}
+
+TEST(SceneToml, HertzUnderAnotherSolverIsNoted) {
+  const Model model = read(ballsOf("Steel", "Steel")).model;
+  SimulationOptions options = model.options();
+  options.solver = SolverType::Sap;
+  const std::vector<std::string> unused = model.withOptions(options).unused();
+  const auto has = [&](const std::string& words) {
+    return std::any_of(unused.begin(), unused.end(),
+                       [&](const std::string& line) { return line.find(words) == 0; });
+  };
+  EXPECT_TRUE(has("the law of Hertz is of the event solver"));
+  EXPECT_TRUE(has("rolling resistance is not used by the SAP solver"));
+  EXPECT_TRUE(model.unused().empty());
 }
 
 std::string softWith(const std::string& line) { return "[[soft]]\nname = \"s\"\n" + line + "\n"; }
@@ -532,6 +685,28 @@ TEST(SceneToml, SoftBodiesAreMeshedAndHeld) {
   ASSERT_EQ(scene.model.numSoftBodies(), 1);
   EXPECT_EQ(scene.model.softBodyName(0), "s");
   EXPECT_NEAR(scene.model.softMass(0), 500 * 0.008, 1e-12);
+}
+
+TEST(SceneToml, SoftBodiesMayBeExcludedAndStandOnTheirVertices) {
+  const std::string ground =
+      "[[body]]\nname = \"ground\"\nfixed = true\nshapes = [{ plane = true }]\n";
+  const std::string soft = softWith("shape = { box = [0.1, 0.1, 0.1] }\nresolution = 0.1\n");
+  const auto exclude = [](const std::string& one, const std::string& other) {
+    return "[[exclude]]\nbodies = [\"" + one + "\", \"" + other + "\"]\n";
+  };
+  const std::uint64_t usual = hashOf(ground + soft);
+  EXPECT_NE(hashOf(ground + soft + exclude("s", "ground")), usual);
+  EXPECT_EQ(hashOf(ground + soft + exclude("s", "ground")),
+            hashOf(ground + soft + exclude("ground", "s")));
+  EXPECT_HAS(errorOf(ground + soft + exclude("s", "grund")), "did you mean 'ground'?");
+  const auto on = [&](const std::string& plane) {
+    return hashOf(ground + soft + "[material.default]\ncontact = { model = \"hydroelastic\"" +
+                  plane + " }\n");
+  };
+  EXPECT_EQ(on(", plane = \"elements\""), on(""));
+  EXPECT_NE(on(", plane = \"vertices\""), on(""));
+  EXPECT_HAS(errorOf(ground + "[material.a]\ncontact = { plane = \"vertices\" }\n"),
+             "plane: expected model = \"hydroelastic\"");
 }
 
 TEST(SceneToml, MistakesInSoftBodiesAreLocated) {

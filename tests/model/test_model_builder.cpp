@@ -94,6 +94,23 @@ TEST(ModelBuilder, RefusesMaterialsBeyondTheirRange) {
     EXPECT_THROW(builder.addMaterial({.name = "m", .torsionalFriction = bad}), InvalidInput) << bad;
     EXPECT_THROW(builder.addMaterial({.name = "m", .rollingFriction = bad}), InvalidInput) << bad;
   }
+  for (const Real bad : {kNaN, kInf, -1.0}) {
+    EXPECT_THROW(builder.addMaterial({.name = "m", .youngsModulus = bad}), InvalidInput) << bad;
+    EXPECT_THROW(builder.addMaterial({.name = "m", .rollingResistance = bad}), InvalidInput) << bad;
+    EXPECT_THROW(builder.addPair({.material1 = "m", .material2 = "m", .rollingResistance = bad}),
+                 InvalidInput)
+        << bad;
+  }
+  for (const Real bad : {kNaN, -0.1, 0.51})
+    EXPECT_THROW(builder.addMaterial({.name = "m", .poissonRatio = bad}), InvalidInput) << bad;
+  for (const Real bad : {kNaN, kInf, -1.0, 0.0}) {
+    EXPECT_THROW(builder.addPair({.material1 = "m", .material2 = "m", .smallSpeed = bad}),
+                 InvalidInput)
+        << bad;
+    EXPECT_THROW(builder.addPair({.material1 = "m", .material2 = "m", .smallSpin = bad}),
+                 InvalidInput)
+        << bad;
+  }
   builder.addMaterial({.name = "m"});
   EXPECT_THROW(builder.addMaterial({.name = "m"}), InvalidInput) << "twice";
 }
@@ -114,6 +131,20 @@ TEST(ModelBuilder, RefusesOptionsBeyondTheirRange) {
     refuses([&](auto& o) { o.impulse.correctionRate = bad; });
     refuses([&](auto& o) { o.impulse.maxCorrectionSpeed = bad; });
   }
+  for (const Real bad : {kNaN, kInf, -1.0}) {
+    refuses([&](auto& o) { o.event.relativeTolerance = bad; });
+    refuses([&](auto& o) { o.event.absoluteTolerance = bad; });
+    refuses([&](auto& o) { o.event.maxStep = bad; });
+    refuses([&](auto& o) { o.event.maxDamping = bad; });
+    refuses([&](auto& o) { o.event.stiffnessReduction = bad; });
+    refuses([&](auto& o) { o.event.smallSpeed = bad; });
+    refuses([&](auto& o) { o.event.smallSpin = bad; });
+    refuses([&](auto& o) { o.event.restPeriod = bad; });
+    refuses([&](auto& o) { o.event.impactSpeed = bad; });
+    refuses([&](auto& o) { o.event.slipSpeed = bad; });
+  }
+  refuses([](auto& o) { o.event.stiffnessReduction = 2; });
+  refuses([](auto& o) { o.event.slipSpeed = 0; });
   refuses([](auto& o) { o.sleep.duration = kNaN; });
   refuses([](auto& o) { o.sleep.linearSpeed = -1; });
   refuses([](auto& o) { o.impulse.numSubsteps = 0; });

@@ -424,6 +424,47 @@ TEST(SapSolver, AGoodImpulseGuessNeedsNoIteration) {
   EXPECT_EQ(solver.solve(options, &problem).iterations, 0);
 }
 
+TEST(SapSolver, TheToleranceMayGrowWithTheConstraintsOfAnIsland) {
+  const SapWorld world = test::clutter(40, 2, {.friction = 0.6});
+  SapSolver solver;
+  SapProblem problem;
+  SapOptions options;
+  options.relativeTolerance = 1e-7;
+  options.guess = SapGuess::Velocity;
+  const auto solve = [&](Real growth) {
+    options.toleranceGrowth = growth;
+    world.fill(&problem);
+    return solver.solve(options, &problem);
+  };
+  const SapReport sharp = solve(0);
+  EXPECT_LE(sharp.residual, 1e-7);
+  int most = 0;
+  for (const SapIslandReport& island : solver.islands())
+    most = std::max(most, static_cast<int>(island.numConstraints));
+  ASSERT_GT(most, 10);
+  const SapReport coarse = solve(1e4);
+  EXPECT_EQ(coarse.status, SapStatus::Converged);
+  EXPECT_LT(coarse.iterations, sharp.iterations);
+  EXPECT_GT(coarse.residual, 1e-7);
+  EXPECT_LE(coarse.residual, 1.0001e-7 * (1 + 1e4 * std::sqrt(static_cast<Real>(most))));
+}
+
+TEST(SapSolver, ProfilingChangesNoBitAndCountsItsParts) {
+  const SapWorld world = test::clutter(40, 2, {.friction = 0.6});
+  SapSolver solver;
+  SapProblem problem;
+  world.fill(&problem);
+  (void)solver.solve({}, &problem);
+  const std::vector<Real> expected = problem.v;
+  EXPECT_EQ(solver.clock().spent_ns(SapPart::Gradients), 0);
+  solver.setProfiling(true);
+  world.fill(&problem);
+  (void)solver.solve({}, &problem);
+  EXPECT_EQ(problem.v, expected);
+  EXPECT_GT(solver.clock().spent_ns(SapPart::Gradients), 0);
+  EXPECT_GT(solver.clock().spent_ns(SapPart::LineSearch), 0);
+}
+
 TEST(SapSolver, WhatIsNotConvergedIsReportedWithItsWorstConstraint) {
   SapWorld world = test::clutter(40, 2, {.friction = 0.6});
   SapOptions options;

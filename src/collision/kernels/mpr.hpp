@@ -117,4 +117,73 @@ TANGERE_HD inline PortalStatus findPortal(const Pair& pair, const Vec3T<S>& cent
   return PortalStatus::Undecided;
 }
 
+/// Where the ray from `center` (inside D) through the origin leaves D, on whichever side of the
+/// origin that is: the portal there, its vertices the supports of the surface around the ray, to
+/// within `tolerance` of it. False after the iteration cap: the portal is then the best one seen.
+///
+/// Shapes that just touch leave D at the origin itself, where the portal is the tangent plane: the
+/// one case in which GJK has no direction to go by.
+template <class Pair, class S>
+TANGERE_HD inline bool findExit(const Pair& pair, const Vec3T<S>& center, S tolerance,
+                                Portal<S>& portal) {
+  using std::sqrt;
+  constexpr int kMaxSteps = 120;
+  const Vec3T<S> c = center, d = -center;
+  portal.center = c;
+  int* v = portal.vertex;
+  Vec3T<S> r[3];
+  const auto look = [&](int i, const Vec3T<S>& along) {
+    portal.slot[v[i]] = pair.support(along);
+    return portal.slot[v[i]].w - c;
+  };
+  r[0] = look(0, d);
+  Vec3T<S> n = cross(r[0], d);
+  if (!(squaredNorm(n) > S(1e-24) * squaredNorm(r[0]) * squaredNorm(d)))
+    n = detail::anyPerpendicular(d);
+  r[1] = look(1, n);
+  n = cross(r[0], r[1]);
+  if (dot(n, d) < S(0)) {
+    const Vec3T<S> swap = r[0];
+    r[0] = r[1];
+    r[1] = swap;
+    v[0] = 1;
+    v[1] = 0;
+    n = -n;
+  }
+  portal.count = 3;
+  int step = 0;
+  for (;; ++step) {
+    if (step == kMaxSteps) return false;
+    r[2] = look(2, n);
+    const Vec3T<S> r3xd = cross(r[2], d);
+    const bool beyond1 = dot(r[1], r3xd) < S(0);
+    const bool beyond2 = dot(r[0], r3xd) > S(0);
+    if (!beyond1 && !beyond2) break;
+    const int i = beyond1 ? 0 : 1;
+    r[i] = r[2];
+    const int swap = v[i];
+    v[i] = v[2];
+    v[2] = swap;
+    n = cross(r[0], r[1]);
+  }
+  for (; step < kMaxSteps; ++step) {
+    const Vec3T<S> m = cross(r[1] - r[0], r[2] - r[0]);
+    const S length = sqrt(squaredNorm(m));
+    if (!(length > S(0)) || !(dot(m, d) > S(0))) return step > 0;  // as thin as rounding allows
+    portal.normal = m;
+    const Vec3T<S> r4 = look(3, m);
+    portal.count = 4;
+    if (dot(m, r4 - r[0]) <= tolerance * length) return true;
+    const Vec3T<S> r4xd = cross(r4, d);
+    const S s1 = dot(r[0], r4xd), s2 = dot(r[1], r4xd), s3 = dot(r[2], r4xd);
+    const bool out3 = s2 >= S(0) && s1 <= S(0), out1 = s3 >= S(0) && s2 <= S(0);
+    const int i = out3 ? 2 : out1 ? 0 : 1;
+    r[i] = r4;
+    const int spare = v[3];
+    v[3] = v[i];
+    v[i] = spare;
+  }
+  return false;
+}
+
 }  // namespace tangere::kernel

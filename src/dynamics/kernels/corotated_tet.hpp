@@ -41,10 +41,36 @@ struct CorotatedLaw {
     return out;
   }
 
-  /// With R held: R C R^T, C of linear elasticity. Positive semidefinite, and what the assembly
-  /// uses: it differs from the exact one in the spin alone, by the order of the strain.
+  /// With R held: R C R^T, C of linear elasticity. Positive semidefinite; it differs from the exact
+  /// one in the spin alone, by the order of the strain.
   TANGERE_HD static PrincipalTangent<S> heldTangent(const LameT<S>& lame) {
     return LinearLaw<S>::tangent(lame);
+  }
+
+  /// What tension sets against the turning of the tetrahedron, which the held tangent lacks: the
+  /// matrix with the eigenvalues `spin` of tangent() in the axes of U, as far as they are positive.
+  /// A velocity gradient D (D = dF F^-1, or dF R^T) with the vector w of its antisymmetric part
+  /// adds w^T spinStiffness w to the energy's second variation. Without it a body that is stretched
+  /// at long steps flaps like a flag. No axes are needed: spin_k = 2 mu + turning / (tr S -
+  /// sigma_k).
+  TANGERE_HD static SymmetricT<S> spinStiffness(const LameT<S>& lame, const Mat3T<S>& f,
+                                                const Mat3T<S>& r) {
+    return positivePart(signedSpinStiffness(lame, f, r));
+  }
+  /// The same with what compression takes away.
+  TANGERE_HD static SymmetricT<S> signedSpinStiffness(const LameT<S>& lame, const Mat3T<S>& f,
+                                                      const Mat3T<S>& r) {
+    const auto left = [&](int i, int j) {  // F R^T = U diag(sigma) U^T
+      return f.col[0][i] * r.col[0][j] + f.col[1][i] * r.col[1][j] + f.col[2][i] * r.col[2][j];
+    };
+    const S xx = left(0, 0), yy = left(1, 1), zz = left(2, 2), tr = xx + yy + zz;
+    const SymmetricT<S> d{tr - xx, -left(0, 1), -left(0, 2), tr - yy, -left(1, 2), tr - zz};
+    const S turning = S(2) * lame.lambda * (tr - S(3)) - S(4) * lame.mu;
+    const SymmetricT<S> cof = cofactorOf(d);
+    const S det = d.xx * cof.xx + d.xy * cof.xy + d.xz * cof.xz;
+    // Collapsed: sigma_i + sigma_j is next to nothing, and the quotient means nothing.
+    if (!(det > S(1e-6) * tr * tr * tr)) return {};
+    return shifted(S(2) * lame.mu, turning / det, cof);
   }
 };
 

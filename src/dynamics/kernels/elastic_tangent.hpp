@@ -18,6 +18,8 @@
 #include "math/polar.hpp"
 #include "math/symmetric_eigen.hpp"
 
+#include <limits>
+
 namespace tangere::kernel {
 
 template <class S>
@@ -85,6 +87,81 @@ TANGERE_HD inline void projectToSemidefinite(PrincipalTangent<S>* tangent) {
       a[i][j] = a[j][i] = sum;
     }
   }
+}
+
+/// A symmetric matrix.
+template <class S>
+struct SymmetricT {
+  S xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+};
+
+template <class S>
+TANGERE_HD constexpr SymmetricT<S> cofactorOf(const SymmetricT<S>& m) {
+  return {m.yy * m.zz - m.yz * m.yz, m.xz * m.yz - m.xy * m.zz, m.xy * m.yz - m.xz * m.yy,
+          m.xx * m.zz - m.xz * m.xz, m.xy * m.xz - m.xx * m.yz, m.xx * m.yy - m.xy * m.xy};
+}
+
+/// own I + by m.
+template <class S>
+TANGERE_HD constexpr SymmetricT<S> shifted(S own, S by, const SymmetricT<S>& m) {
+  return {own + by * m.xx, by * m.xy, by * m.xz, own + by * m.yy, by * m.yz, own + by * m.zz};
+}
+
+/// The largest root of x^3 - tr x^2 + minors x - det, whose roots are real and at most `bound`:
+/// Newton's method falls towards it without passing it.
+template <class S>
+[[nodiscard]] TANGERE_HD inline S largestRoot(S tr, S minors, S det, S bound) {
+  constexpr int kMaxRounds = 60;
+  S x = bound;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const S value = ((x - tr) * x + minors) * x - det;
+    const S slope = (S(3) * x - S(2) * tr) * x + minors;
+    if (!(slope > S(0)) || !(value > S(0))) break;
+    const S way = value / slope;
+    x -= way;
+    if (way <= S(1e-9) * bound) break;  // the next one is its square
+  }
+  return x;
+}
+
+/// a times the projection to the axis of the eigenvalue a, which is positive and single.
+template <class S>
+[[nodiscard]] TANGERE_HD inline SymmetricT<S> partOfEigenvalue(const SymmetricT<S>& m, S a, S tr,
+                                                               S minors) {
+  const S others = tr - a, product = minors - a * others;  // b + c, b c of the other two
+  const S scale = a / ((a - others) * a + product);        // a / ((a - b) (a - c))
+  // M^2 - (b + c) M + b c
+  return {scale * (m.xx * m.xx + m.xy * m.xy + m.xz * m.xz - others * m.xx + product),
+          scale * (m.xx * m.xy + m.xy * m.yy + m.xz * m.yz - others * m.xy),
+          scale * (m.xx * m.xz + m.xy * m.yz + m.xz * m.zz - others * m.xz),
+          scale * (m.xy * m.xy + m.yy * m.yy + m.yz * m.yz - others * m.yy + product),
+          scale * (m.xy * m.xz + m.yy * m.yz + m.yz * m.zz - others * m.yz),
+          scale * (m.xz * m.xz + m.yz * m.yz + m.zz * m.zz - others * m.zz + product)};
+}
+
+/// Of a symmetric matrix what its positive eigenvalues make: the nearest semidefinite one. Which
+/// signs they have is seen from the invariants, and at most one eigenvalue is computed. To
+/// rounding; where two eigenvalues vanish together, to its root.
+template <class S>
+[[nodiscard]] TANGERE_HD inline SymmetricT<S> positivePart(const SymmetricT<S>& m) {
+  using std::sqrt;
+  const S tr = m.xx + m.yy + m.zz;
+  const SymmetricT<S> cof = cofactorOf(m);
+  const S minors = cof.xx + cof.yy + cof.zz;
+  const S det = m.xx * cof.xx + m.xy * cof.xy + m.xz * cof.xz;
+  if (tr >= S(0) && minors >= S(0) && det >= S(0)) return m;
+  if (tr <= S(0) && minors >= S(0) && det <= S(0)) return {};
+  const S bound = sqrt(m.xx * m.xx + m.yy * m.yy + m.zz * m.zz +
+                       S(2) * (m.xy * m.xy + m.xz * m.xz + m.yz * m.yz));
+  if (det > S(0)) {  // one is positive
+    const S a = largestRoot(tr, minors, det, bound);
+    return a > S(0) ? partOfEigenvalue(m, a, tr, minors) : SymmetricT<S>{};
+  }
+  const S c = largestRoot(-tr, minors, -det, bound);  // one is negative, -c
+  if (!(c > S(0))) return m;
+  const SymmetricT<S> part = partOfEigenvalue(shifted(S(0), S(-1), m), c, -tr, minors);
+  return {m.xx + part.xx, m.xy + part.xy, m.xz + part.xz,
+          m.yy + part.yy, m.yz + part.yz, m.zz + part.zz};
 }
 
 /// K_ab with f_a = -P g_a, in the axes of U: entry (i, j) = sum_kl H_ik,jl gA_k gB_l, where gA and

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moves a State from event to event: variable steps with error control, a stop wherever a contact
+// begins or ends, and a restart there with another set of contacts. Between two looks the
+// integration goes its own way: when a caller looks does not change what happens.
+//
+// What holds: nothing throws but the constructor, and nothing hangs; where the integrator fails the
+// State is the one before, and the body in trouble is named.
+#pragma once
+
+#include <tangere/integrator.hpp>
+#include <tangere/simulator.hpp>
+
+#include "integrator/cvode_session.hpp"
+#include "integrator/event_impacts.hpp"
+#include "integrator/event_jacobian.hpp"
+#include "integrator/event_state.hpp"
+#include "integrator/zero_crossing.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tangere::integrator {
+
+/// How advance() went.
+struct AdvanceReport {
+  StepStatus status = StepStatus::Ok;
+  int body1 = -1, body2 = -1;
+  int numImpacts = 0;
+  OdeStatus cause = OdeStatus::Ok;  ///< of IntegratorFailed
+};
+
+class EventDrivenIntegrator final : private OdeSystem {
+ public:
+  EventDrivenIntegrator(const model::ModelData& model, const model::Control& control);
+  ~EventDrivenIntegrator() override;
+
+  /// State or control were changed from outside: the next advance() starts anew from the State.
+  void forget() { is_started_ = false; }
+  /// Contacts of a State that no advance() has seen yet.
+  void ensureStarted(const State& state);
+  /// To `target` >= state.time; the State is then that of `target`.
+  AdvanceReport advance(Real target, State& state);
+
+  /// Of the last advance().
+  [[nodiscard]] std::span<const EventRecord> events() const { return events_; }
+  /// Of all forces since construction, in rows of the ledger [J].
+  [[nodiscard]] const Powers& work() const { return work_; }
+  [[nodiscard]] EventStatistics statistics() const;
+  /// Restarts with a root function that is exactly zero, which must not be.
+  [[nodiscard]] std::int64_t numZeroRestarts() const { return num_zero_restarts_; }
+  [[nodiscard]] EventState& state() { return state_; }
+
+ private:
+  // OdeSystem
+  bool derivative(Real t, const Real* y, Real* yDot) override;
+  void crossings(Real t, const Real* y, Real* z) override;
+  void powers(Real t, const Real* y, Real* power) override;
+  int prepareSolve(Real t, const Real* y, Real gamma, bool mayReuse) override;
+  void solve(const Real* b, Real* x) override;
+  [[nodiscard]] bool isSteep() override;
+  [[nodiscard]] bool isMatrixStale(bool isConverged) override;
+
+  void start(const State& state, AdvanceReport* report);
+  void restart(Real t);
+  [[nodiscard]] bool takeStep(AdvanceReport* report);
+  /// What begins and ends again within the last step: the end of its bracket, or none.
+  [[nodiscard]] bool findMissed(Real from, Real to, Real* found);
+  /// A pair that may begin to touch, or a contact that may end.
+  struct Watched {
+    NearPair* pair = nullptr;
+    EventContact* contact = nullptr;
+  };
+  /// Of the points of two shapes against each other.
+  struct MotionBound {
+    Real speed = 0, acceleration = 0;
+  };
+  [[nodiscard]] bool searchBetween(const Watched& watched, const PairSample& a, const PairSample& b,
+                                   const MotionBound& bound, int* budget, Real* found);
+  [[nodiscard]] PairSample sampleAt(const Watched& watched, Real t);
+  [[nodiscard]] Real refine(const Watched& watched, Real before, Real after);
+  void handleEvent(Real t, AdvanceReport* report);
+  void rebuildContacts(Real t, bool isStart);
+  void addContact(NearPair& pair, Real t, bool isStart);
+  void updateTension(Real t);
+  void updateLimits();
+  [[nodiscard]] Real massOf(std::size_t limit);
+  void measureTension(EventContact& contact);
+  void measureMasses(EventContact& contact, const EventPoint& point);
+  void resolveImpacts(Real t, bool isStart, AdvanceReport* report);
+  void resolveFastest(Real t, AdvanceReport* report);
+  /// Pairs that were departing and approach again are in contact; whether there were any.
+  bool addTurnedBack(Real t, bool isStart);
+  void log(Real t, EventCause cause, EventContact& contact, Real distance);
+  [[nodiscard]] int bodyOfComponent(int component) const;
+  void remember(State& state) const;
+  void recall(const State& state);
+  void collectWork(Real t);
+
+  const model::ModelData& model_;
+  EventState state_;
+  ZeroCrossing crossing_;
+  EventJacobian jacobian_;
+  EventImpacts impacts_;
+  std::unique_ptr<CvodeSession> session_;
+  std::vector<EventContact> last_contacts_;  // lastContactDict
+  std::vector<EventRecord> events_;
+  std::vector<Real> y_, scratch_, scales_;
+  PairDistance distance_, log_distance_;
+  std::vector<ShapeSpeed> start_speed_, end_speed_;  // of shapes, over the last step
+  bool is_started_ = false;
+  bool has_early_events_ = false;  // of a start that no advance() has told yet
+  bool has_event_ = false;         // the session stands at a root that was not handled yet
+  Real event_time_ = 0;            // of it
+  Powers work_{}, work_before_{};  // since the start; up to the last restart
+  std::int64_t num_restarts_ = 0, num_events_ = 0, num_zero_restarts_ = 0;
+};
+
+}  // namespace tangere::integrator
