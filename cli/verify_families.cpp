@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify_families.hpp"
 
+#include "verify_accurate_friction.hpp"
+#include "verify_accurate_impacts.hpp"
+#include "verify_accurate_motion.hpp"
 #include "verify_contact.hpp"
+#include "verify_kernels.hpp"
 #include "verify_pressure.hpp"
 #include "verify_robots.hpp"
 #include "verify_soft.hpp"
@@ -9,6 +13,7 @@
 #include <tangere/simulator.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -18,6 +23,12 @@ double number(const Json& parameters, const char* name) {
   if (!parameters.contains(name) || !parameters[name].is_number())
     throw InvalidInput(join("parameter '", name, "' is missing or not a number"));
   return parameters[name].get<double>();
+}
+
+double labelCode(std::string_view label) {
+  constexpr std::array<std::string_view, 3> kLabels{"open", "stick", "slide"};
+  const auto found = std::find(kLabels.begin(), kLabels.end(), label);
+  return found == kLabels.end() ? -1 : static_cast<double>(found - kLabels.begin());
 }
 
 /// Converged to rounding, no sleeping, no threshold: what a reference is compared with.
@@ -573,29 +584,55 @@ Measured simbenchBouncing(const Json& parameters, const Lane& lane) {
 const std::map<std::string, Family>& families() {
   using enum SolverType;
   using enum LaneKind;
-  static const std::map<std::string, Family> all = {
-      {"bounce_zeno", {bounceZeno, {Impulse}}},
-      {"incline_block", {inclineBlock, {Impulse, Sap}, true}},
-      {"slide_to_roll", {slideToRoll, {Impulse, Sap}, true}},
-      {"incline_roll", {inclineRoll, {Impulse, Sap}}},
-      {"cradle_sequential", {cradleSequential, {Impulse}}},
-      {"box_tipping", {boxTipping, {Impulse, Sap}}},
-      {"painleve_rod", {painleveRod, {Impulse}}},
-      {"movable_wedge", {movableWedge, {Impulse, Sap}}},
-      {"simbench_rolling", {simbenchRolling, {Impulse, Sap}}},
-      {"simbench_bouncing", {simbenchBouncing, {Impulse}}},
-      {"dzhanibekov", {dzhanibekov, {Sap}}},
-      {"heavy_top", {heavyTop, {Sap}}},
-      {"fourbar_singular", {fourbarSingular, {Sap}}},
-      {"tensioned_row", {tensionedRow, {Sap}}},
-      {"spinning_disc", {spinningDisc, {Sap}}},
-      {"hunt_crossley", {huntCrossley, {Sap}, true}},
-      {"hydro_sphere", {hydroSphere, {Sap}, false, {FinePressure, CoarsePressure}}},
-      {"hydro_box", {hydroBox, {Sap}, false, {Stepping, FinePressure}}},
-      {"fem_cantilever", {femCantilever, {Sap}, false, {Elastic}}},
-      {"fem_column", {femColumn, {Sap}, false, {Elastic}}},
-      {"fem_patch", {femPatch, {Sap}, false, {Elastic}, lawsWithoutAModel()}},
-  };
+  static const std::map<std::string, Family> all = [] {
+    std::map<std::string, Family> list = {
+        {"bounce_zeno", {bounceZeno, {Impulse}}},
+        {"incline_block", {inclineBlock, {Impulse, Sap}, true}},
+        {"slide_to_roll", {slideToRoll, {Impulse, Sap}, true}},
+        {"incline_roll", {inclineRoll, {Impulse, Sap}}},
+        {"cradle_sequential", {cradleSequential, {Impulse}}},
+        {"box_tipping", {boxTipping, {Impulse, Sap}}},
+        {"painleve_rod", {painleveRod, {Impulse}}},
+        {"movable_wedge", {movableWedge, {Impulse, Sap}}},
+        {"simbench_rolling", {simbenchRolling, {Impulse, Sap}}},
+        {"simbench_bouncing", {simbenchBouncing, {Impulse}}},
+        {"dzhanibekov", {dzhanibekov, {Sap}}},
+        {"heavy_top", {heavyTop, {Sap}}},
+        {"fourbar_singular", {fourbarSingular, {Sap}}},
+        {"tensioned_row", {tensionedRow, {Sap}}},
+        {"spinning_disc", {spinningDisc, {Sap}}},
+        {"hunt_crossley", {huntCrossley, {Sap}, true}},
+        {"sap_contact", {sapContact, {Sap}, false, {Kernel}}},
+        {"box_manifold", {boxManifold, {Sap}, false, {Kernel}}},
+        {"hydro_sphere", {hydroSphere, {Sap}, false, {FinePressure, CoarsePressure}}},
+        {"hydro_box", {hydroBox, {Sap}, false, {Stepping, FinePressure}}},
+        {"fem_cantilever", {femCantilever, {Sap}, false, {Elastic}}},
+        {"fem_column", {femColumn, {Sap}, false, {Elastic}}},
+        {"fem_patch", {femPatch, {Sap}, false, {Elastic}, lawsWithoutAModel()}},
+    };
+    list["bounce_zeno"].runAccurate = accurateBounceZeno;
+    list["hunt_crossley"].runAccurate = accurateHuntCrossley;
+    list["modia_bounce"].runAccurate = accurateModiaBounce;
+    list["hertz"].runAccurate = accurateHertz;
+    list["incline_block"].runAccurate = accurateInclineBlock;
+    list["slide_to_roll"].runAccurate = accurateSlideToRoll;
+    list["incline_roll"].runAccurate = accurateInclineRoll;
+    list["spinning_disc"].runAccurate = accurateSpinningDisc;
+    list["cradle_sequential"].runAccurate = accurateCradle;
+    list["box_tipping"].runAccurate = accurateBoxTipping;
+    list["painleve_rod"].runAccurate = accuratePainleveRod;
+    list["movable_wedge"].runAccurate = accurateMovableWedge;
+    list["tensioned_row"].whyNotAccurate = "a row of ten blocks takes the event solver too long";
+    list["simbench_rolling"].runAccurate = accurateSimbenchRolling;
+    list["simbench_bouncing"].runAccurate = accurateSimbenchBouncing;
+    list["hydro_box"].runAccurate = accurateHydroBox;
+    list["dzhanibekov"].runAccurate = accurateDzhanibekov;
+    list["heavy_top"].runAccurate = accurateHeavyTop;
+    list["double_pendulum"].runAccurate = accurateDoublePendulum;
+    list["fourbar_singular"].runAccurate = accurateFourbarSingular;
+    list["andrews"].runAccurate = accurateAndrews;
+    return list;
+  }();
   return all;
 }
 

@@ -12,6 +12,8 @@ import tempfile
 import unittest
 
 PROGRAM, CASES = sys.argv[1], sys.argv[2]
+PAGE = os.path.join(CASES, "..", "..", "..", "..", "docs", "accuracy.md")
+THREADS = str(os.cpu_count() or 1)
 LANE = "impulse_dt_1e-3"
 
 
@@ -247,6 +249,180 @@ def fem_patch(r):
     }
 
 
+# --- the accurate lane: the event solver against closed forms -------------------------------------
+
+
+def accurate_bounce(r):
+    parameters, checks = bounce(r)
+    goals = {"t_1": 1e-10, "t_5": 1e-9, "v_after_5": 1e-8, "apex_5": 1e-8, "zeno_time": 1e-6, "path_length": 1e-6}
+    return parameters, {q: (checks[q][0], rel(goal)) for q, goal in goals.items()}
+
+
+def root_of(f, low, high):
+    """Of a function that is negative at `low` and positive at `high`."""
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if f(middle) < 0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def accurate_hunt_crossley(r):
+    m, n, v0, a = 10 ** r.uniform(-3, 1), r.choice([1.0, 1.5]), 10 ** r.uniform(-1, 1), 10 ** r.uniform(-2, 1)
+    k, d = 10 ** r.uniform(4, 8), a / v0
+    left = a - math.log1p(a)
+    b = root_of(lambda x: -x - math.log1p(-x) - left, 1e-9, 1 - 1e-15)
+    depth = ((n + 1) * m / k * v0 * v0 * left / a**2) ** (1 / (n + 1))
+    return {"m": m, "k": k, "n": n, "d": d, "v0": v0}, {
+        "restitution": (b / a, rel(1e-8)),
+        "delta_max": (depth, rel(1e-8)),
+    }
+
+
+def accurate_hertz(r):
+    E, nu, R, m, v = 10 ** r.uniform(6, 11), r.uniform(0.1, 0.45), r.uniform(0.01, 0.2), 10 ** r.uniform(-2, 1), r.uniform(0.1, 3)
+    g, depth = r.uniform(1, 20), R * 10 ** r.uniform(-4, -2)
+    k = 4 / 3 * E / (1 - nu * nu) * math.sqrt(R)
+    weight, impact = (m * g / k) ** (2 / 3), (1.25 * m * v * v / k) ** 0.4
+    factor = 0.8 * math.sqrt(math.pi) * math.gamma(0.4) / math.gamma(0.9)
+    return {"E": E, "nu": nu, "R": R, "m": m, "g": g, "depth": depth, "v": v}, {
+        "F_at_depth": (k * depth**1.5, rel(1e-11)),
+        "contact_radius": (math.sqrt(R * depth), rel(1e-11)),
+        "depth_under_weight": (weight, rel(1e-8)),
+        "omega_small": (math.sqrt(1.5 * k * math.sqrt(weight) / m), rel(1e-4)),
+        "impact_depth": (impact, rel(1e-7)),
+        "impact_force": (k * impact**1.5, rel(1e-7)),
+        "impact_duration": (factor * impact / v, rel(1e-7)),
+    }
+
+
+def accurate_incline_block(r):
+    parameters, _ = incline_block(r)
+    g, angle, T = parameters["g"], math.radians(parameters["theta_deg"]), parameters["T"]
+    a = g * (math.sin(angle) - parameters["mu_slide"] * math.cos(angle))
+    return parameters, {
+        "a_slide": (a, rel(1e-8)),
+        "x_slide_T": (a * T * T / 2, rel(1e-7)),
+        "v_slide_T": (a * T, rel(1e-7)),
+        "critical_mu": (math.tan(angle), rel(1e-3)),
+        "x_stick_T": (0.0, absolute(1e-9)),
+    }
+
+
+def accurate_slide_to_roll(r):
+    parameters, checks = slide_to_roll(r)
+    goals = {"v_final": 1e-7, "t_roll": 1e-5, "energy_lost": 1e-6}
+    return parameters, {q: (checks[q][0], rel(goal)) for q, goal in goals.items()}
+
+
+def accurate_incline_roll(r):
+    parameters, checks = incline_roll(r)
+    t = math.tan(math.radians(parameters["theta_deg"]))
+    out = {q: (reference, rel(1e-6)) for q, (reference, _) in checks.items()}
+    for name, kappa in (("sphere", 0.4), ("cylinder", 0.5), ("hoop", 1.0)):
+        out[f"mu_min_{name}"] = (kappa / (1 + kappa) * t, rel(1e-3))
+    return parameters, out
+
+
+def accurate_cradle(r):
+    parameters, checks = cradle(r)
+    N, v0, e = parameters["N"], parameters["v0"], parameters["e"]
+    time = sum(parameters["gap"] / (v0 * ((1 + e) / 2) ** i) for i in range(N - 1))
+    return parameters, {
+        "v_last": (checks["v_last"][0], rel(1e-10)),
+        "v_all": (checks["v_all"][0], absolute(1e-10)),
+        "t_last_impact": (time, {"type": "abs", "value": max(1e-9 * time, 1e-12 * N)}),
+        "momentum": (checks["momentum"][0], rel(1e-13)),
+    }
+
+
+def accurate_tipping(r):
+    parameters, checks = tipping(r)
+    goals = {"F_slide": 2e-3, "F_tip": 2e-3, "alpha_tip": 1e-4, "ramp_tip_angle_deg": 1e-3}
+    return parameters, {q: (checks[q][0], rel(goal)) for q, goal in goals.items()}
+
+
+def accurate_wedge(r):
+    parameters, checks = wedge(r)
+    return parameters, {q: (reference, rel(1e-8)) for q, (reference, _) in checks.items()}
+
+
+def accurate_painleve(r):
+    parameters, checks = painleve(r)
+    return parameters, {"mu_critical": (checks["mu_critical"][0], rel(1e-6)), "N_ok": (checks["N_ok"][0], rel(1e-5)),
+                        "mu_critical_min": (4 / 3, rel(1e-6))}
+
+
+def accurate_bouncing(r):
+    parameters, checks = bouncing(r)
+    goals = {"energy_per_ball": rel(1e-8), "period": rel(1e-8), "impacts": absolute(0)}
+    return parameters, {q: (checks[q][0], goal) for q, goal in goals.items()}
+
+
+def accurate_rolling(r):
+    parameters, checks = rolling(r)
+    parameters["n"] = min(parameters["n"], 4)
+    M, m, n, F, g, mu = (parameters[x] for x in ("M", "m", "n", "F", "g", "mu_box_ground"))
+    friction = mu * (M + n * m) * g
+    parameters["F"] = F = friction * r.uniform(1.05, 1.3)
+    a2, T = (F - friction) / M / (3.5 + n * m / M), parameters["T"]
+    return parameters, {
+        "v_box_T": (3.5 * a2 * T, rel(1e-6)),
+        "v_ball_T": (a2 * T, rel(1e-6)),
+        "friction_ground": (friction, rel(1e-6)),
+        "friction_ball": (m * a2, rel(1e-6)),
+        "mse_goal": (0.0, absolute(1e-12)),
+    }
+
+
+def accurate_hydro_box(r):
+    parameters, _ = hydro_box(r)
+    p = parameters
+    return parameters, {"omega_heave": (math.sqrt(p["E"] / p["H"] * p["lx"] * p["ly"] / p["m"]), rel(1e-4))}
+
+
+def accurate_fourbar(r):
+    N, L, m, g, v0 = r.randint(1, 3), r.uniform(0.5, 2), r.uniform(0.5, 2), r.uniform(3, 15), r.uniform(0.5, 2)
+    inertia, arm = m * L * L * ((N + 1) / 3 + N), m * g * L * ((N + 1) / 2 + N)
+    return {"N": N, "L": L, "m": m, "g": g, "v0": v0, "T": 3.0}, {
+        "energy": (inertia * (v0 / L) ** 2 / 2 + arm, rel(1e-8)),
+    }
+
+
+def accurate_heavy_top(r):
+    m, l, g, I1, I3 = r.uniform(0.5, 2), r.uniform(0.1, 0.3), 9.81, r.uniform(0.2, 0.3), r.uniform(0.01, 0.1)
+    theta, w3 = r.uniform(0.3, 1.2), r.uniform(150, 300)
+    root = math.sqrt((I3 * w3) ** 2 - 4 * I1 * m * g * l * math.cos(theta))
+    a, b = I3 * w3 / I1, 2 * m * g * l / I1
+    u0 = math.cos(theta)
+    # Roots of b (1 - u^2) = a^2 (u0 - u).
+    low = (a * a - math.sqrt(a**4 - 4 * b * (a * a * u0 - b))) / (2 * b)
+    return {"m": m, "l": l, "g": g, "I1": I1, "I3": I3, "theta0": theta, "w3": w3, "T": 0.5}, {
+        "precession_slow": ((I3 * w3 - root) / (2 * I1 * u0), rel(1e-7)),
+        "precession_fast": ((I3 * w3 + root) / (2 * I1 * u0), rel(1e-7)),
+        "theta_max": (math.acos(low), rel(1e-7)),
+    }
+
+
+def accurate_dzhanibekov(r):
+    I = [r.uniform(0.02, 0.03), r.uniform(0.035, 0.04), r.uniform(0.05, 0.055)]
+    r.shuffle(I)
+    w = [r.uniform(0.01, 0.1) for _ in range(3)]
+    w[sorted(range(3), key=lambda i: I[i])[1]] = r.uniform(3, 6)
+    return {"I": I, "w0": w, "T": 5.0}, {
+        "energy": (sum(a * x * x for a, x in zip(I, w)) / 2, rel(1e-9)),
+        "ang_momentum": (math.sqrt(sum((a * x) ** 2 for a, x in zip(I, w))), rel(1e-9)),
+    }
+
+
+# Two cases each: family, function.
+ACCURATE = {"bounce_zeno": accurate_bounce, "hunt_crossley": accurate_hunt_crossley, "hertz": accurate_hertz,
+            "incline_block": accurate_incline_block, "slide_to_roll": accurate_slide_to_roll,
+            "incline_roll": accurate_incline_roll, "cradle_sequential": accurate_cradle,
+            "box_tipping": accurate_tipping, "movable_wedge": accurate_wedge, "painleve_rod": accurate_painleve,
+            "simbench_bouncing": accurate_bouncing, "simbench_rolling": accurate_rolling,
+            "hydro_box": accurate_hydro_box, "fourbar_singular": accurate_fourbar, "heavy_top": accurate_heavy_top,
+            "dzhanibekov": accurate_dzhanibekov}
+
 # What is not in the default lane: the lane, and how many cases.
 LANES = {"hydro_sphere": ("hydro_fine", 1), "hydro_box": ("hydro_fine", 4), "fem_column": ("fem", 1),
          "fem_patch": ("fem", 4)}
@@ -259,7 +435,7 @@ FAMILIES = {"bounce_zeno": bounce, "incline_block": incline_block, "slide_to_rol
 
 class Verify(unittest.TestCase):
     def verify(self, *paths, code=0):
-        done = subprocess.run([PROGRAM, "verify", *paths, "--json"], capture_output=True, text=True, timeout=600)
+        done = subprocess.run([PROGRAM, "verify", *paths, "--json", "--threads", THREADS], capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr)
         return json.loads(done.stdout)
 
@@ -270,7 +446,7 @@ class Verify(unittest.TestCase):
     def test_the_golden_cases_pass(self):
         document = self.verify(CASES)
         self.assert_passed(document)
-        self.assertEqual(len(document["rows"]), 183)
+        self.assertEqual(len(document["rows"]), 329)
 
     def test_other_parameters_give_their_closed_forms(self):
         r = random.Random(20261115)
@@ -288,6 +464,48 @@ class Verify(unittest.TestCase):
             document = json.loads(done.stdout)
         self.assert_passed(document)
         self.assertEqual({row["case"].rsplit("_", 1)[0] for row in document["rows"]}, set(FAMILIES))
+
+    def test_other_parameters_give_their_closed_forms_in_the_accurate_lane(self):
+        r = random.Random(20261116)
+        with tempfile.TemporaryDirectory() as folder:
+            for family, make in ACCURATE.items():
+                for k in range(2):
+                    parameters, checks = make(r)
+                    case = {"id": f"{family}_{k}", "family": family, "parameters": parameters,
+                            "checks": [{"quantity": q, "reference": reference, "tolerance_goal": {"accurate": goal}}
+                                       for q, (reference, goal) in checks.items()]}
+                    with open(os.path.join(folder, f"{family}_{k}.json"), "w") as file:
+                        json.dump(case, file)
+            document = self.verify(folder)
+        self.assert_passed(document)
+        self.assertEqual({row["case"].rsplit("_", 1)[0] for row in document["rows"]}, set(ACCURATE))
+
+    def test_the_page_about_accuracy_is_up_to_date(self):
+        """The same rows and tolerances; errors within a factor of three, or both far below what is allowed."""
+        done = subprocess.run([PROGRAM, "verify", CASES, "--markdown", "--threads", THREADS], capture_output=True,
+                              text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(PAGE) as file:
+            written = file.read()
+
+        def rows(text):
+            found, case = {}, ""
+            for line in text.splitlines():
+                if line.startswith("## "):
+                    case = line[3:]
+                cells = [cell.strip() for cell in line.split("|")[1:-1]]
+                if len(cells) == 5 and cells[0] not in ("quantity", "---"):
+                    found[case, cells[0], cells[1]] = (float(cells[2]), float(cells[3].split()[0]))
+            return found
+
+        old, new = rows(written), rows(done.stdout)
+        self.assertGreater(len(new), 200)
+        self.assertEqual(old.keys(), new.keys())
+        for key, (error, allowed) in new.items():
+            before = old[key][0]
+            self.assertEqual(old[key][1], allowed, key)
+            self.assertTrue(max(error, before) <= 0.03 * allowed or max(error, before) <= 3 * min(error, before),
+                            (key, before, error))
 
     def test_a_wrong_reference_fails(self):
         with open(os.path.join(CASES, "A07_slide_to_roll.json")) as file:

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify_markdown.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tangere::cli {
+
+namespace {
+
+constexpr const char* kHead = R"(# Accuracy
+
+Errors against the references of `tests/data/golden/accuracy`, which were computed without any
+engine. Written by
+
+    tangere verify tests/data/golden/accuracy --markdown > docs/accuracy.md
+
+`rel` is |x - r| / |r|, `abs` |x - r|, `rel_to_max` |x - r| / max |r| (of lists: the largest over
+the entries), `le_factor` x / r. A lane is a solver and its step: `accurate` is the event solver,
+`impulse`, `sap` and `lagged` (Hunt-Crossley under SAP) step by the time in their name,
+`hydro` and `fem` are fields and deformable bodies, `sap` and `geom` without a step are single
+calls. Errors below 1e-15 are rounding and shown as 0.
+)";
+
+std::string shortNumber(double value) {
+  if (value < 1e-15) return "0";
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.1e", value);
+  return buffer;
+}
+
+std::string typeOf(const Row& row) { return row.tolerance.value("type", ""); }
+
+void addTable(const std::vector<const Row*>& rows, std::string* out) {
+  *out += "\n| quantity | lane | error | allowed | |\n|---|---|---|---|---|\n";
+  for (const Row* row : rows) {
+    char allowed[32];
+    std::snprintf(allowed, sizeof allowed, "%g", row->tolerance.value("value", 0.0));
+    *out += join("| ", row->quantity, " | ", row->lane, " | ",
+                 row->value.empty() ? std::string("not measured") : shortNumber(row->scaledError),
+                 " | ", allowed, " ", typeOf(*row), " | ", row->pass ? "" : "**missed**", " |\n");
+  }
+}
+
+void addPeers(const std::string& caseId, const Json& peers, std::string* out) {
+  std::string lines;
+  for (const Json& row : peers) {
+    if (row.value("case", "") != caseId) continue;
+    lines += join("| ", row.value("quantity", ""), " | ", row.value("engine", ""), " | ",
+                  shortNumber(row.value("error", 0.0)), " ", row.value("error_type", ""), " |\n");
+  }
+  if (lines.empty()) return;
+  *out += "\nOther engines on the same case:\n\n| quantity | engine | error |\n|---|---|---|\n";
+  *out += lines;
+}
+
+}  // namespace
+
+std::string accuracyMarkdown(const Outcome& outcome, const Json& peers) {
+  std::string out = kHead;
+  std::vector<std::string> ids;
+  for (const Row& row : outcome.rows)
+    if (std::find(ids.begin(), ids.end(), row.caseId) == ids.end()) ids.push_back(row.caseId);
+  const auto failed =
+      std::count_if(outcome.rows.begin(), outcome.rows.end(), [](const Row& r) { return !r.pass; });
+  out += join("\n", std::to_string(outcome.rows.size()), " rows, ", std::to_string(failed),
+              " missed.\n");
+  for (const std::string& id : ids) {
+    out += join("\n## ", id, "\n");
+    std::vector<const Row*> rows;
+    for (const Row& row : outcome.rows)
+      if (row.caseId == id) rows.push_back(&row);
+    addTable(rows, &out);
+    addPeers(id, peers, &out);
+  }
+  if (!outcome.skipped.empty()) {
+    out += "\n## Not run\n\n| case | lane | why |\n|---|---|---|\n";
+    for (const Skipped& s : outcome.skipped)
+      out += join("| ", s.caseId, " | ", s.lane, " | ", s.reason, " |\n");
+  }
+  return out;
+}
+
+}  // namespace tangere::cli
