@@ -15,6 +15,8 @@ void addDiffCommand(CLI::App& program, const CommonOptions& common);
 void addQueryCommand(CLI::App& program, const CommonOptions& common);
 void addCheckCommand(CLI::App& program, const CommonOptions& common);
 void addMeshCommand(CLI::App& program, const CommonOptions& common);
+void addCompareCommand(CLI::App& program, const CommonOptions& common);
+void addViewCommand(CLI::App& program, const CommonOptions& common);
 void addVerifyCommand(CLI::App& program, const CommonOptions& common);
 void addBenchCommand(CLI::App& program, const CommonOptions& common);
 void addDoctorCommand(CLI::App& program, const CommonOptions& common);

@@ -79,6 +79,8 @@ int run(int argc, char** argv) {
   addQueryCommand(program, common);
   addCheckCommand(program, common);
   addMeshCommand(program, common);
+  addCompareCommand(program, common);
+  addViewCommand(program, common);
   addVerifyCommand(program, common);
   addBenchCommand(program, common);
   addDoctorCommand(program, common);

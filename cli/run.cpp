@@ -48,7 +48,7 @@ struct RunOptions {
   int envs = 1;
   std::uint64_t seed = 0;
   std::uint64_t hashEvery = 0;
-  std::string record, replay, trace, checkpoint, resume;
+  std::string record, replay, trace, checkpoint, resume, events;
   std::vector<std::string> assetRoots{};
 };
 
@@ -108,6 +108,7 @@ void requireDifferentFiles(const RunOptions& options) {
   addOutput("--replay", options.replay);
   addOutput("--trace", options.trace);
   addOutput("--checkpoint", options.checkpoint);
+  addOutput("--events", options.events);
   const auto clash = [](const File& a, const File& b) {
     if (std::string_view(a.what) != b.what && isSameFile(a.path, b.path))
       throw CommandError(kUsage, join(a.what, " ", a.path, " is the same file as ", b.what));
@@ -134,13 +135,9 @@ void requireWritableFolder(const std::string& file) {
 
 Model modelToRun(const Scene& scene, const RunOptions& options) {
   SimulationOptions changed = scene.model.options();
-  if (options.solver == "event")
-    throw CommandError(
-        kInputRejected,
-        {{.file = options.scene,
-          .message = "the solver 'event' is not available; 'sap' and 'impulse' are"}});
-  if (!options.solver.empty())
-    changed.solver = options.solver == "sap" ? SolverType::Sap : SolverType::Impulse;
+  for (const SolverType type : {SolverType::Impulse, SolverType::Sap, SolverType::Event}) {
+    if (options.solver == solverTypeName(type)) changed.solver = type;
+  }
   if (options.dt_s) changed.dt = *options.dt_s;
   if (options.accuracy) changed.accuracy = *options.accuracy;
   try {
@@ -213,6 +210,7 @@ class Run {
       trace_.emplace(options.trace, "tangere run " + options.scene);
       simulator_.setProfiling(true);
     }
+    if (!options.events.empty()) requireWritableFolder(options.events);
     if (!options.record.empty()) recording_.emplace(options.record, simulator_.model());
     if (options.resume.empty()) record();  // the step resumed from is in the earlier recording
   }
@@ -257,8 +255,7 @@ class Run {
           if (interrupted())
             early_ = {kInterrupted, "interrupted after step " + std::to_string(step)};
         }
-        if (!early_ && environments_.numRunning() < environments_.size())
-          early_ = {kSimulationStopped, environments_.whyStopped()};
+        if (!early_ && environments_.numRunning() < environments_.size()) stopEarly();
       } catch (const FileError& error) {
         early_ = {kInputOutput, error.what()};
       } catch (const CommandError& error) {  // of the trace
@@ -282,6 +279,7 @@ class Run {
                              .stateHashes = environments_.stateHashes(kHashesShown),
                              .stepsHere = stepsHere_,
                              .environmentStepsHere = environments_.numSteps(),
+                             .events = &events_,
                              .simulatedHere_s = simulatedHere_s_,
                              .wall_s = wall_s_};
     if (common_.json)
@@ -314,15 +312,41 @@ class Run {
     if (isFree() && stepsAtOnce_ < kMaxStepsAtOnce && 2 * secondsSince(begin) < kMaxTimeAtOnce_s)
       stepsAtOnce_ *= 2;
     if (environments_.numRunning() == 0)
-      early_ = {kSimulationStopped, environments_.whyStopped()};
+      stopEarly();
     else if (simulator_.state().step > before)  // others go on where environment 0 has stopped
       observe();
+    keepEvents();
     return static_cast<std::uint64_t>(count);
+  }
+
+  void stopEarly() {
+    early_ = {environments_.isStoppedByLimit() ? kResourceLimit : kSimulationStopped,
+              environments_.whyStopped()};
   }
 
   /// Whether nobody wants to see single steps.
   [[nodiscard]] bool isFree() const {
     return environments_.size() > 1 && !recording_ && !replay_ && options_.hashEvery == 0;
+  }
+
+  /// Those of the last step of the first environment.
+  void keepEvents() {
+    for (const EventRecord& event : simulator_.events()) {
+      if (common_.verbose > 0 && !common_.json)
+        std::printf("%s\n", describe(event, simulator_.model()).c_str());
+      if (common_.json || !options_.events.empty()) events_.push_back(event);
+    }
+  }
+
+  void writeEvents() {
+    OutputFile file(options_.events);
+    if (options_.events.ends_with(".json")) {
+      file.write(eventsDocument(events_, simulator_.model()).dump(1) + "\n");
+    } else {
+      for (const EventRecord& event : events_)
+        file.write(describe(event, simulator_.model()) + "\n");
+    }
+    file.commit();
   }
 
   void observe() {
@@ -338,22 +362,25 @@ class Run {
     const auto begin = Clock::now();
     bodies_.clear();
     for (int i = 0; i < simulator_.model().numBodies(); ++i) bodies_.push_back(simulator_.body(i));
-    if (isForReplay) replay_->add(simulator_, bodies_);
-    if (recording_) append(state);
+    const RecordFrame frame = frameOf(state);
+    if (isForReplay)
+      replay_->add(frame, {.isAsleep = state.isAsleep,
+                           .numEvents = static_cast<int>(simulator_.events().size())});
+    if (recording_) recording_->append(frame);
     if (trace_) trace_->addSpan("record", begin);
   }
 
-  void append(const State& state) {
-    recording_->append({.time = state.time,
-                        .step = state.step,
-                        .stateHash = state.hash(),
-                        .bodies = bodies_,
-                        .contacts = simulator_.contacts(),
-                        .report = simulator_.report(),
-                        .energy = simulator_.energy(),
-                        .softVertices = state.softPosition,
-                        .polygons = simulator_.pressureContacts(),
-                        .sensors = simulator_.sensors()});
+  [[nodiscard]] RecordFrame frameOf(const State& state) const {
+    return {.time = state.time,
+            .step = state.step,
+            .stateHash = recording_ ? state.hash() : 0,
+            .bodies = bodies_,
+            .contacts = simulator_.contacts(),
+            .report = simulator_.report(),
+            .energy = simulator_.energy(),
+            .softVertices = state.softPosition,
+            .polygons = simulator_.pressureContacts(),
+            .sensors = simulator_.sensors()};
   }
 
   /// On stdout, or on stderr where stdout belongs to the document.
@@ -388,6 +415,7 @@ class Run {
         replayFile_->write(replay_->page(std::filesystem::path(options_.scene).stem().string()));
         replayFile_->commit();
       });
+    if (!options_.events.empty()) attempt([&] { writeEvents(); });
     if (!options_.checkpoint.empty())
       attempt([&] {
         saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(),
@@ -404,6 +432,7 @@ class Run {
   std::optional<Replay> replay_;
   std::optional<OutputFile> replayFile_;
   std::vector<BodyState> bodies_;
+  std::vector<EventRecord> events_;  // of the event solver
   std::optional<EarlyEnd> early_;
   int stepsAtOnce_ = 1;
   std::uint64_t stepsHere_ = 0;
@@ -479,6 +508,10 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
       ->add_option("--trace", options->trace,
                    "Write where the time went, step by step, for chrome://tracing or Perfetto")
       ->type_name("FILE.json");
+  command
+      ->add_option("--events", options->events,
+                   "Write what the event solver met, as text or (.json) as a document")
+      ->type_name("FILE");
   command->add_option("--hash-every", options->hashEvery, "Print 'step hash' every N steps")
       ->check(CLI::Range(std::uint64_t{1}, static_cast<std::uint64_t>(kMaxSteps)))
       ->type_name("N");

@@ -92,6 +92,17 @@ struct RecordedSoftBody {
   std::vector<Triangle> surface;         ///< likewise; counter-clockwise from outside
 };
 
+/// A shape of a recording, as it is drawn; parts of a compound are shapes of their own.
+struct RecordedShape {
+  std::string type;  ///< "sphere", "box" and so on
+  int shape = -1;    ///< as in ContactForce
+  int body = 0;
+  Transform pose{};  ///< X_BS
+  Vec3 size{};       ///< radius; half sizes; radius and half length or height; semi-axes [m]
+  std::vector<Vec3> vertices;  ///< of hulls, meshes, terrains and point clouds
+  std::vector<Triangle> triangles;
+};
+
 /// A sensor of a recording.
 struct RecordedSensor {
   std::string name;
@@ -110,10 +121,14 @@ class RecordingReader {
   [[nodiscard]] std::int64_t numFrames() const;
   [[nodiscard]] int numBodies() const;
   [[nodiscard]] const std::string& bodyName(int body) const;
+  [[nodiscard]] BodyType bodyType(int body) const;
+  [[nodiscard]] std::span<const RecordedShape> shapes() const;
   /// Recordings of earlier versions have none.
   [[nodiscard]] std::span<const RecordedSoftBody> softBodies() const;
   [[nodiscard]] std::span<const RecordedSensor> sensors() const;
   [[nodiscard]] std::uint64_t modelHash() const;
+  /// Of all frames, without reading them [s].
+  [[nodiscard]] std::vector<Real> times() const;
   /// Valid until the next call. Reading in order is fast: frames come in blocks. Throws
   /// InvalidInput for a frame that does not exist or is damaged.
   [[nodiscard]] const RecordedFrame& frame(std::int64_t index);

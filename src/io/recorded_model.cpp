@@ -25,6 +25,21 @@ std::vector<int> readOffsets(const OpenRecording& file, const std::string& path,
   return offsets;
 }
 
+/// All of a column of `count` rows.
+template <class T>
+std::vector<T> readNumbers(const OpenRecording& file, const std::string& path,
+                           const std::vector<hsize_t>& rowShape, std::size_t count) {
+  RecordedColumn<T> column;
+  column.open(file, path, rowShape);
+  if (column.rows() != count) file.reject("the column " + path + " has the wrong length");
+  column.read(file, 0, count);
+  return {column.values().begin(), column.values().end()};
+}
+
+Vec3 vec3At(const std::vector<Real>& values, std::size_t row) {
+  return {values[3 * row], values[3 * row + 1], values[3 * row + 2]};
+}
+
 /// Rows of N vertices, those of body i between offsets i and i + 1.
 template <std::size_t N>
 class ElementTable {
@@ -59,6 +74,58 @@ class ElementTable {
 };
 
 }  // namespace
+
+std::vector<BodyType> readBodyTypes(const OpenRecording& file, std::size_t numBodies) {
+  const std::vector<std::string> names = file.readTexts("/model/body_type");
+  if (names.size() != numBodies) file.reject("the column /model/body_type has the wrong length");
+  std::vector<BodyType> types;
+  for (const std::string& name : names) {
+    if (name == "dynamic")
+      types.push_back(BodyType::Dynamic);
+    else if (name == "fixed")
+      types.push_back(BodyType::Fixed);
+    else if (name == "kinematic")
+      types.push_back(BodyType::Kinematic);
+    else
+      file.reject("the column /model/body_type is damaged");
+  }
+  return types;
+}
+
+std::vector<RecordedShape> readShapes(const OpenRecording& file, std::size_t numBodies) {
+  const std::string group = "/model/shapes/";
+  std::vector<std::string> types = file.readTexts(group + "type");
+  const std::size_t count = types.size();
+  const std::vector<std::int32_t> shape =
+      readNumbers<std::int32_t>(file, group + "shape", {}, count);
+  const std::vector<std::int32_t> body = readNumbers<std::int32_t>(file, group + "body", {}, count);
+  const std::vector<Real> rotation = readNumbers<Real>(file, group + "rotation", {3, 3}, count);
+  const std::vector<Real> position = readNumbers<Real>(file, group + "position", {3}, count);
+  const std::vector<Real> size = readNumbers<Real>(file, group + "size", {3}, count);
+  const std::vector<int> vertexOffset = readOffsets(file, group + "vertex_offset", count);
+  const std::vector<Real> vertices = readNumbers<Real>(
+      file, group + "vertices", {3}, static_cast<std::size_t>(vertexOffset.back()));
+  const ElementTable<3> triangles(file, group + "triangles", group + "triangle_offset", count);
+  std::vector<RecordedShape> shapes;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (body[i] < 0 || static_cast<std::size_t>(body[i]) >= numBodies)
+      file.reject("the column " + group + "body names a body that does not exist");
+    RecordedShape& made = shapes.emplace_back();
+    made.type = std::move(types[i]);
+    made.shape = shape[i];
+    made.body = body[i];
+    for (int k = 0; k < 3; ++k)  // columns of a matrix that is stored by rows
+      made.pose.rotation.col[k] = {rotation[9 * i + static_cast<std::size_t>(k)],
+                                   rotation[9 * i + 3 + static_cast<std::size_t>(k)],
+                                   rotation[9 * i + 6 + static_cast<std::size_t>(k)]};
+    made.pose.translation = vec3At(position, i);
+    made.size = vec3At(size, i);
+    for (int k = vertexOffset[i]; k < vertexOffset[i + 1]; ++k)
+      made.vertices.push_back(vec3At(vertices, static_cast<std::size_t>(k)));
+    made.triangles = triangles.of(i, vertexOffset[i + 1] - vertexOffset[i]);
+  }
+  return shapes;
+}
 
 std::vector<RecordedSoftBody> readSoftBodies(const OpenRecording& file) {
   if (!file.has("/model/soft_bodies")) return {};

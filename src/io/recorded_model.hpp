@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recording says about its model: soft bodies and sensors.
+// What a recording says about its model: bodies, shapes, soft bodies and sensors.
 #pragma once
 
 #include <tangere/recording.hpp>
@@ -10,6 +10,11 @@
 #include <vector>
 
 namespace tangere::io {
+
+/// One for each of `numBodies` bodies. Throws InvalidInput when the table is damaged.
+[[nodiscard]] std::vector<BodyType> readBodyTypes(const OpenRecording& file, std::size_t numBodies);
+[[nodiscard]] std::vector<RecordedShape> readShapes(const OpenRecording& file,
+                                                    std::size_t numBodies);
 
 /// Both throw InvalidInput when the tables contradict each other, and are empty where the recording
 /// has none.

@@ -39,6 +39,8 @@ void assign(Vec3& to, const Column<Real>& column, std::size_t row) { to = vec3At
 struct RecordingReader::Impl {
   io::OpenRecording file;
   std::vector<std::string> names;
+  std::vector<BodyType> bodyTypes;
+  std::vector<RecordedShape> shapes;
   std::vector<RecordedSoftBody> softs;
   std::vector<RecordedSensor> sensors;
   std::uint64_t modelHash = 0;
@@ -116,6 +118,8 @@ void forEachOf(Visit visit, Lists&... lists) {
 RecordingReader::Impl::Impl(const std::filesystem::path& path)
     : file(path),
       names(file.readTexts("/model/body_name")),
+      bodyTypes(io::readBodyTypes(file, names.size())),
+      shapes(io::readShapes(file, names.size())),
       softs(io::readSoftBodies(file)),
       sensors(io::readSensors(file)),
       modelHash(file.readModelHash()),
@@ -343,6 +347,17 @@ std::int64_t RecordingReader::numFrames() const { return impl_->numFrames; }
 int RecordingReader::numBodies() const { return static_cast<int>(impl_->names.size()); }
 
 const std::string& RecordingReader::bodyName(int body) const { return impl_->names.at(body); }
+
+std::vector<Real> RecordingReader::times() const {
+  Column<Real> column;
+  column.open(impl_->file, "/frames/time", {});
+  column.read(impl_->file, 0, static_cast<std::uint64_t>(impl_->numFrames));
+  return {column.values().begin(), column.values().end()};
+}
+
+BodyType RecordingReader::bodyType(int body) const { return impl_->bodyTypes.at(body); }
+
+std::span<const RecordedShape> RecordingReader::shapes() const { return impl_->shapes; }
 
 std::span<const RecordedSoftBody> RecordingReader::softBodies() const { return impl_->softs; }
 

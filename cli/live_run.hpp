@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A simulation that people watch: in real time or a multiple of it, with pause, single steps, reset
+// and a spring between a body and the mouse.
+#pragma once
+
+#include <tangere/simulator.hpp>
+
+#include "view_server.hpp"
+#include "view_stream.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace tangere::cli {
+
+class LiveRun {
+ public:
+  explicit LiveRun(const Model& model, int numThreads);
+
+  /// From any thread; done before the next step. What is no command is left alone.
+  void take(const Json& command);
+  /// Until it is interrupted, or for `seconds` of real time.
+  void run(std::optional<Real> seconds);
+  [[nodiscard]] FrameChannel& frames() { return frames_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// The mouse pulls at a point of a body.
+  struct Pull {
+    int body = 0;
+    Vec3 point{};  ///< in the body's frame
+    Vec3 target{};
+  };
+
+  void obey(const Json& command);
+  void startPull(int body, const Vec3& from, const Vec3& to);
+  void applyPull();
+  /// Steps until the time that the clock says, but not for longer than a frame.
+  void catchUp();
+  void step();
+  void publish();
+  void restartClock();
+
+  Simulator simulator_;
+  ViewEncoder encoder_;
+  FrameChannel frames_;
+  std::mutex mutex_;
+  std::vector<Json> commands_;
+  std::vector<BodyState> bodies_;
+  bool is_playing_ = true, is_new_ = true;
+  Real speed_ = 1;
+  std::optional<Pull> pull_;
+  Clock::time_point clock_start_{};
+  Real time_start_ = 0;
+};
+
+}  // namespace tangere::cli

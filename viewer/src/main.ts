@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page: a saved one has its data inside; a served one asks its server, with the token that is in
+// the address.
+import plotStyle from "uplot/dist/uPlot.min.css";
+import style from "./style.css";
+import { detailsOf } from "./details.ts";
+import { Interface } from "./interface.ts";
+import { followMouse } from "./mouse.ts";
+import { Player } from "./player.ts";
+import { Plots } from "./plots.ts";
+import { EmbeddedSource, LiveSource, RecordingSource, textOf } from "./source.ts";
+import type { EmbeddedData, FrameSource } from "./source.ts";
+import type { Frame } from "./stream.ts";
+import { World } from "./world.ts";
+
+/** Put in by whoever saves or serves the page. */
+declare const TANGERE_DATA: EmbeddedData | { server: "live" | "recording" } | null;
+
+async function openSource(): Promise<FrameSource> {
+  if (TANGERE_DATA === null) throw new Error("there is nothing to show: open a page saved by `tangere run --replay`, or the address that `tangere view` prints");
+  if (!("server" in TANGERE_DATA)) return new EmbeddedSource(TANGERE_DATA);
+  const token = new URLSearchParams(location.search).get("token") ?? "";
+  return TANGERE_DATA.server === "live" ? LiveSource.open(token) : RecordingSource.open(token);
+}
+
+function firstFrame(source: FrameSource): Promise<void> {
+  if (source.times.length > 0 && source.frame(0)) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    source.onChange(resolve);
+    source.onEnd((reason) => reject(new Error(reason)));
+  });
+}
+
+/** A few of the frames that are here. */
+function sampleOf(source: FrameSource): Frame[] {
+  const stride = Math.max(1, source.times.length >> 4);
+  const frames: Frame[] = [];
+  for (let i = 0; i < source.times.length; i += stride) {
+    const frame = i === 0 || source instanceof EmbeddedSource ? source.frame(i) : undefined;
+    if (frame) frames.push(frame);
+  }
+  return frames;
+}
+
+/** Instants that deserve a mark: events, and steps with a status. */
+function markedTimes(source: FrameSource): number[] {
+  const times: number[] = [];
+  for (let i = 0; i < source.times.length; ++i) {
+    if (!source.isLive && source.times.length > 20000) break;
+    const frame = source.frame(i);
+    if (frame && (frame.numEvents > 0 || frame.status !== 0)) times.push(frame.time);
+  }
+  return times;
+}
+
+async function main(): Promise<void> {
+  const sheet = document.createElement("style");
+  sheet.textContent = plotStyle + style;
+  document.head.append(sheet);
+
+  const source = await openSource();
+  await firstFrame(source);
+  const player = new Player(source);
+  // page.html#1.5 stands still at 1.5 s: for links and pictures.
+  const at = Number(location.hash.slice(1));
+  if (location.hash.length > 1 && Number.isFinite(at)) player.scrub(at);
+
+  const page = new Interface(source, player);
+  const world = new World(page.canvas, source.scene, sampleOf(source));
+  page.attach(world);
+  const plots = new Plots(page.plots, source, player);
+  followMouse(world, source);
+
+  let last = 0, pace = 60, marked = -1, isPlain = false;
+  const draw = (clock: number): void => {
+    const seconds = last > 0 ? (clock - last) / 1000 : 0;
+    if (seconds > 0) pace += 0.05 * (Math.min(240, 1 / seconds) - pace);
+    last = clock;
+    if (!isPlain && pace < 25) {
+      isPlain = true;
+      world.drawPlainly();
+    }
+    player.advance(Math.min(0.1, seconds));
+    const instant = player.instant();
+    if (instant) {
+      world.draw(instant.frame, instant.next, instant.part);
+      page.update(instant.frame, detailsOf(world.picked, source.scene, instant.frame, source.frame(instant.index - 1)), pace);
+      plots.update(clock);
+    }
+    if (clock - marked > 1000 && source instanceof RecordingSource === false) {
+      marked = clock;
+      page.mark(markedTimes(source));
+    }
+    requestAnimationFrame(draw);
+  };
+  requestAnimationFrame(draw);
+  document.body.dataset.ready = "true";
+}
+
+main().catch((error: unknown) => {
+  const box = document.createElement("p");
+  box.id = "fault";
+  box.style.cssText = "margin: 20vh auto; max-width: 36em; font: 16px system-ui, sans-serif; text-align: center";
+  box.textContent = textOf(error);
+  document.body.append(box);
+  document.body.dataset.message = textOf(error);
+});
