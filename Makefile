@@ -2,7 +2,7 @@
 #
 # The two commands:  make demo   builds, runs the demonstration, writes out/demo.html
 #                    make test   builds and runs every check
-# Also: make format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), bench, install, clean.
+# Also: make python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), bench, install, clean.
 
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
@@ -26,7 +26,7 @@ DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O
 TESTED_DETERMINISM = determinism-gcc-O1 determinism-clang-O3
 
 .PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
-        sanitize fuzz-build fuzz bench install clean
+        sanitize fuzz-build fuzz python bench install clean
 
 demo:
 	@./bootstrap.sh build
@@ -93,6 +93,16 @@ sanitize: bootstrap
 
 fuzz: fuzz-build
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
+
+# The Python package in an environment of its own, and its tests. Not part of `make test` yet. The
+# compilers by the names that CMake gives them, so that ccache knows what the other builds compiled.
+PIP = CC=cc CXX=c++ build/python/bin/python -m pip install --quiet --disable-pip-version-check
+python:
+	@./bootstrap.sh python
+	@test -x build/python/bin/python || python3 -m venv build/python
+	@$(PIP) 'nanobind>=3.1,<4' 'scikit-build-core>=0.10' numpy
+	@$(PIP) --no-build-isolation --config-settings build-dir=build/python/wheel '.[test]'
+	@build/python/bin/python -m pytest -q -p no:cacheprovider python/tests
 
 bench: build-release
 	@build/release/cli/tangere bench

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes and collision queries, without the rest of the engine.
+
+Importing this module loads no dynamics. A pose is a position, a position and a quaternion
+(w x y z, as 7 numbers or as a pair), or a 4 x 4 matrix. Normals point from object 2 to object 1;
+depth > 0 overlaps; SI units.
+
+>>> from tangere.collision import Box, Sphere, distance
+>>> result = distance(Sphere(0.5), [0, 0, 2], Box([1, 1, 0.5]), [0, 0, 0])
+>>> result.distance, result.normal.tolist()
+(1.0, [0.0, 0.0, 1.0])
+"""
+
+import tangere._collision as _collision
+from tangere import __version__
+
+if _collision.version != __version__:
+    raise ImportError(
+        f"tangere {__version__} found its compiled half of version {_collision.version}: "
+        "reinstall the package"
+    )
+
+from tangere._collision import (  # noqa: E402
+    Aabb,
+    Box,
+    BroadPhase,
+    BroadPhaseType,
+    BruteForceBroadPhase,
+    BvhBroadPhase,
+    Capsule,
+    CollisionGroup,
+    CollisionResult,
+    Compound,
+    Cone,
+    ContactManifold,
+    ContactPatch,
+    ContactPatchCache,
+    ContactPatchCacheOptions,
+    ContactPatchPoint,
+    ContactPoint,
+    ContactType,
+    Convex,
+    ConvexAlgorithm,
+    Cylinder,
+    DistanceResult,
+    EdgeContact,
+    Ellipsoid,
+    FaceContact,
+    GroupCastHit,
+    GroupRayHit,
+    HeightField,
+    ImpactResult,
+    ImpactStatus,
+    MassProperties,
+    Mesh,
+    MeshReport,
+    Motion,
+    PairSupport,
+    Plane,
+    PointCloud,
+    QueryStatus,
+    RayHit,
+    Shape,
+    ShapeType,
+    SignedDistance,
+    Sphere,
+    SweepBroadPhase,
+    TetMesh,
+    TetMeshQuality,
+    TetMeshReport,
+    TriangleMesh,
+    collide,
+    distance,
+    edge_contact,
+    face_contact,
+    mesh_shape,
+    near_names,
+    overlap,
+    pair_support,
+    read_mesh,
+    time_of_impact,
+)
+
+__all__ = [
+    "Aabb",
+    "Box",
+    "BroadPhase",
+    "BroadPhaseType",
+    "BruteForceBroadPhase",
+    "BvhBroadPhase",
+    "Capsule",
+    "CollisionGroup",
+    "CollisionResult",
+    "Compound",
+    "Cone",
+    "ContactManifold",
+    "ContactPatch",
+    "ContactPatchCache",
+    "ContactPatchCacheOptions",
+    "ContactPatchPoint",
+    "ContactPoint",
+    "ContactType",
+    "Convex",
+    "ConvexAlgorithm",
+    "Cylinder",
+    "DistanceResult",
+    "EdgeContact",
+    "Ellipsoid",
+    "FaceContact",
+    "GroupCastHit",
+    "GroupRayHit",
+    "HeightField",
+    "ImpactResult",
+    "ImpactStatus",
+    "MassProperties",
+    "Mesh",
+    "MeshReport",
+    "Motion",
+    "PairSupport",
+    "Plane",
+    "PointCloud",
+    "QueryStatus",
+    "RayHit",
+    "Shape",
+    "ShapeType",
+    "SignedDistance",
+    "Sphere",
+    "SweepBroadPhase",
+    "TetMesh",
+    "TetMeshQuality",
+    "TetMeshReport",
+    "TriangleMesh",
+    "collide",
+    "distance",
+    "edge_contact",
+    "face_contact",
+    "mesh_shape",
+    "near_names",
+    "overlap",
+    "pair_support",
+    "read_mesh",
+    "time_of_impact",
+]
