@@ -62,7 +62,9 @@ void LiveRun::run(std::optional<Real> seconds) {
 }
 
 void LiveRun::obey(const Json& command) {
-  const std::string name = command.value("command", "");
+  const auto word = command.find("command");
+  if (word == command.end() || !word->is_string()) return;
+  const std::string name = word->get<std::string>();
   if (name == "play" || name == "pause") {
     is_playing_ = name == "play";
     restartClock();

@@ -53,6 +53,7 @@ namespace {
 constexpr int kMaxClients = 8;
 constexpr std::size_t kMaxCommandBytes = 4096;
 constexpr int kMaxCommandsPerSecond = 2000;
+constexpr int kMaxDiscarded = 1'000'000;
 
 std::string makeToken() {
   constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -101,6 +102,7 @@ struct Client {
   std::atomic<bool> isGone{false};
   std::chrono::steady_clock::time_point second{};
   int commandsThisSecond = 0;
+  int numDiscarded = 0;  ///< messages since it was refused; 0: it is not
 };
 
 void closeWith(mg_connection* connection, std::uint16_t code, std::string_view reason) {
@@ -170,15 +172,11 @@ struct ViewServer::Impl {
       if (found == clients.end()) return false;
       client = found->second;
     }
-    if (text.size() > kMaxCommandBytes || isFlood(*client)) {
-      closeWith(connection, 1008, "too many or too long messages");
-      return false;
-    }
+    if (client->numDiscarded > 0) return ++client->numDiscarded < kMaxDiscarded;
+    if (text.size() > kMaxCommandBytes || isFlood(*client))
+      return refuse(*client, 1008, "too many or too long messages");
     const Json command = Json::parse(text, nullptr, false);
-    if (!command.is_object()) {
-      closeWith(connection, 1003, "a message that is no command");
-      return false;
-    }
+    if (!command.is_object()) return refuse(*client, 1003, "a message that is no command");
     if (command.contains("received"))
       client->isReady = true;
     else
@@ -198,6 +196,14 @@ struct ViewServer::Impl {
     client->sender.join();
   }
 
+  /// What is on its way is still read and thrown away: a connection that is cut would not tell the
+  /// client why.
+  static bool refuse(Client& client, std::uint16_t code, std::string_view reason) {
+    client.isGone = true;  // for its sender
+    client.numDiscarded = 1;
+    closeWith(client.connection, code, reason);
+    return true;
+  }
   static bool isFlood(Client& client) {
     const auto now = std::chrono::steady_clock::now();
     if (now - client.second > std::chrono::seconds(1)) {
