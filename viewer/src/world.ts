@@ -47,6 +47,7 @@ export class World {
   picked: Picked = null;
   readonly size: number;
   private readonly middle: THREE.Vector3;
+  private readonly home: { target: THREE.Vector3; distance: number };
   private readonly stage = new THREE.Scene();
   private readonly groups: Group[] = [];
   private readonly planes: THREE.Object3D[] = [];
@@ -74,6 +75,11 @@ export class World {
     const half = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length() / 2;
     this.middle = late.getCenter(new THREE.Vector3());
     this.size = Math.max(1e-6, half(late), 0.45 * half(whole));
+    const soft = new THREE.Box3();
+    for (const frame of frames) addSofts(frame, soft);
+    // What deforms is what people want to see.
+    this.home = soft.isEmpty() ? { target: this.middle, distance: 3.1 * this.size }
+      : { target: soft.getCenter(new THREE.Vector3()), distance: Math.max(4.5 * half(soft), 1.1 * this.size) };
     this.addLights();
     this.addFloors();
     this.glyphs = new Glyphs(this.stage, this.size);
@@ -90,12 +96,12 @@ export class World {
 
   /** "home", "front", "side", "top", or around a body. */
   lookFrom(preset: "home" | "front" | "side" | "top" | number): void {
-    const target = typeof preset === "number" ? this.positionOf(preset) : this.middle.clone();
+    const target = typeof preset === "number" ? this.positionOf(preset) : (preset === "home" ? this.home.target : this.middle).clone();
     const directions = {
       home: [1.0, -1.25, 0.75], front: [0, -1, 0.05], side: [1, 0, 0.05], top: [0.001, -0.001, 1],
     };
     const current = this.camera.position.clone().sub(this.controls.target);
-    const distance = typeof preset === "number" ? 0.4 * current.length() : 3.1 * this.size;
+    const distance = typeof preset === "number" ? 0.4 * current.length() : preset === "home" ? this.home.distance : 3.1 * this.size;
     const direction = typeof preset === "number" ? current : new THREE.Vector3(...directions[preset]);
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(direction.normalize(), Math.max(distance, 0.2 * this.size));
@@ -231,8 +237,7 @@ export class World {
         const sphere = group.mesh.geometry.boundingSphere!.clone().applyMatrix4(this.matrices[body]);
         box.union(sphere.getBoundingBox(new THREE.Box3()));
       }
-    for (let i = 0; i < frame.softs.length; i += 3)
-      box.expandByPoint(new THREE.Vector3(frame.softs[i], frame.softs[i + 1], frame.softs[i + 2]));
+    addSofts(frame, box);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     return box;
   }
@@ -320,4 +325,9 @@ export class World {
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
   }
+}
+
+function addSofts(frame: Frame, box: THREE.Box3): void {
+  for (let i = 0; i < frame.softs.length; i += 3)
+    box.expandByPoint(new THREE.Vector3(frame.softs[i], frame.softs[i + 1], frame.softs[i + 2]));
 }
