@@ -6,6 +6,7 @@
 // creeps at a part of 1e-8 m/s, less where the creep itself is measured. A shorter period would
 // need positions to more digits than the tolerance of the lane, 1e-10, gives.
 #include "verify_accurate_friction.hpp"
+#include "verify_bodies.hpp"
 
 #include "verify_event.hpp"
 
@@ -74,15 +75,6 @@ Body round(const std::string& name, double radius, double mass, const Vec3& posi
   body.pose.translation = position;
   body.shapes.push_back({.shape = std::make_shared<Sphere>(radius), .material = "stuff"});
   body.massProperties = evenInertia(mass, inertiaFactor * mass * radius * radius);
-  return body;
-}
-
-Body box(const std::string& name, const Vec3& size, double mass, const Vec3& position) {
-  Body body{.name = name};
-  body.pose.translation = position;
-  const auto shape = std::make_shared<Box>(size * 0.5);
-  body.massProperties = shape->massProperties(mass / (size.x * size.y * size.z));
-  body.shapes.push_back({.shape = shape, .material = "stuff"});
   return body;
 }
 
@@ -297,9 +289,8 @@ Measured accurateSimbenchRolling(const Json& parameters) {
 
 namespace {
 
-/// On small feet that stand on equal areas; enough of them for its friction to 3e-4, at which the
-/// spiral they stand on happens to be good. Springs of the same stiffness share the load evenly,
-/// and the centre of mass is where they act: it does not tilt.
+/// On small feet that stand on equal areas, as many as the case asks for. Springs of the same
+/// stiffness share the load evenly, and the centre of mass is where they act: it does not tilt.
 class Disc {
  public:
   explicit Disc(const Json& parameters)
@@ -366,7 +357,7 @@ class Disc {
 
  private:
   static Model build(const Json& parameters, double fastest) {
-    constexpr int kNumFeet = 800;
+    constexpr int kNumFeet = 1000;
     const double mass = positive(parameters, "m"), radius = positive(parameters, "R"),
                  g = positive(parameters, "g");
     const double foot = 2e-2 * radius, depth = 1e-4 * radius;
@@ -676,7 +667,6 @@ Measured accurateMovableWedge(const Json& parameters) {
   const double g = positive(parameters, "g"), wedgeMass = positive(parameters, "M"),
                blockMass = positive(parameters, "m"),
                angle = positive(parameters, "alpha_deg") * kDegree;
-  const double length = 2, height = length * std::tan(angle);
   const auto start = [&](bool hasWall) {
     RestWorld world({0, 0, -g}, 0);
     // Half the period is a quarter of the depth, which turns the bodies a little.
@@ -684,29 +674,7 @@ Measured accurateMovableWedge(const Json& parameters) {
     options.event.restPeriod = 0.5 * kRestPeriod;
     options.event.relativeTolerance = 2e-11;
     world.builder.setOptions(options);
-    std::vector<Vec3> corners;
-    for (const double y : {-0.5, 0.5}) {
-      corners.push_back({0, y, 0});
-      corners.push_back({length, y, 0});
-      corners.push_back({0, y, height});
-    }
-    Body wedge{.name = "wedge"};
-    const auto hull = std::make_shared<Convex>(corners);
-    wedge.massProperties = hull->massProperties(wedgeMass / (0.5 * length * height));
-    wedge.shapes.push_back({.shape = hull, .material = "stuff"});
-    world.builder.addBody(wedge);
-    Body block = box("block", {0.2, 0.2, 0.2}, blockMass, {});
-    // x along the slope downwards, z along its normal.
-    block.pose.rotation = {
-        {{std::cos(angle), 0, -std::sin(angle)}, {0, 1, 0}, {std::sin(angle), 0, std::cos(angle)}}};
-    block.pose.translation = Vec3{0.5 * length, 0, 0.5 * height} + block.pose.rotation.col[2] * 0.1;
-    world.builder.addBody(block);
-    if (hasWall) {
-      Body wall{.name = "wall", .type = BodyType::Fixed};
-      wall.pose.translation = {-0.1, 0, 1};
-      wall.shapes.push_back({.shape = std::make_shared<Box>(Vec3{0.1, 2, 1}), .material = "stuff"});
-      world.builder.addBody(wall);
-    }
+    addWedge(world.builder, wedgeMass, blockMass, angle, hasWall);
     return EventRun(world.builder.build());
   };
   // All accelerations are constant once the contacts have taken up their loads, and forces are the
@@ -730,141 +698,6 @@ Measured accurateMovableWedge(const Json& parameters) {
           {"N_block", {blockMass * norm(free.block + up)}},
           {"N_floor", {wedgeMass * (free.wedge.z + g) + blockMass * (free.block.z + g)}},
           {"wall_force", {wedgeMass * held.wedge.x + blockMass * held.block.x}}};
-}
-
-// --- a row of blocks -----------------------------------------------------------------------------
-
-namespace {
-
-/// Blocks between two plates that are pressed against them. The plates are guided sideways and
-/// hinged where the wire passes, so they carry thrust and shear and no moment.
-class PressedRow {
- public:
-  PressedRow(const Json& parameters, double friction)
-      : count_(countOf(parameters)), run_(build(parameters, friction, count_)) {
-    const Model& model = run_.simulator().model();
-    for (int i = 0; i < count_; ++i) bodies_.push_back(model.findBody(nameOf(i)));
-    left_ = model.findBody("left");
-    right_ = model.findBody("right");
-  }
-  static int countOf(const Json& parameters) {
-    const int n = static_cast<int>(number(parameters, "n"));
-    if (n < 2 || n > 200) throw InvalidInput("n must be between 2 and 200");
-    return n;
-  }
-  void press(double tension) {
-    const Model& model = run_.simulator().model();
-    run_.simulator().setControl(model.findActuator("pull_left"), tension);
-    run_.simulator().setControl(model.findActuator("pull_right"), -tension);
-  }
-  void to(double time) { run_.to(time); }
-  /// Of the fastest block, downwards.
-  [[nodiscard]] double fallSpeed() const {
-    double fastest = 0;
-    for (const int body : bodies_)
-      fastest = std::max(fastest, -run_.simulator().body(body).linearVelocity.z);
-    return fastest;
-  }
-  struct JointForce {
-    double shear = 0, eccentricity = 0;
-  };
-  /// Of what is left of joint i on what is right of it, and where it acts above the axis.
-  [[nodiscard]] JointForce joint(int i) const {
-    const int left = i == 0 ? left_ : bodies_[static_cast<std::size_t>(i - 1)];
-    const int right = i == count_ ? right_ : bodies_[static_cast<std::size_t>(i)];
-    double shear = 0, thrust = 0, moment = 0;
-    for (const ContactResult& contact : run_.simulator().contactResults()) {
-      const bool isRight1 = contact.body1 == right && contact.body2 == left;
-      const bool isRight2 = contact.body2 == right && contact.body1 == left;
-      if (!isRight1 && !isRight2) continue;
-      const Vec3 force = contact.force * (isRight1 ? 1.0 : -1.0);
-      const Vec3 torque = contact.torque * (isRight1 ? 1.0 : -1.0);
-      shear += force.z;
-      thrust += force.x;
-      // About the axis; z up: a force along x at height z turns about y.
-      moment += force.x * contact.position.z + torque.y;
-    }
-    return {shear, moment / thrust};
-  }
-
- private:
-  static std::string nameOf(int i) { return "block" + std::to_string(i); }
-  static Model build(const Json& parameters, double friction, int n) {
-    const double width = positive(parameters, "w"), height = positive(parameters, "h"),
-                 mass = positive(parameters, "m"), depth = 0.1;
-    RestWorld world({0, 0, -positive(parameters, "g")}, friction, false, kRollingSlip);
-    // Everything starts in contact.
-    constexpr double kOverlap = 1e-9;  // [m]
-    const double pitch = width - kOverlap;
-    const auto plate = std::make_shared<Box>(Vec3{0.05, depth, height});
-    for (int i = 0; i < n; ++i) {
-      world.builder.addBody(
-          box(nameOf(i), {width, depth, height}, mass, {(i + 0.5) * pitch, 0, 0}));
-    }
-    for (const bool isRight : {false, true}) {
-      const std::string side = isRight ? "right" : "left";
-      const double back = isRight ? 0.05 : -0.05;
-      Body end{.name = side};
-      end.joints = {{.name = "press_" + side, .type = JointType::Prismatic, .axis = {1, 0, 0}},
-                    {.name = "turn_" + side,
-                     .type = JointType::Revolute,
-                     .position = {-back, 0, 0},
-                     .axis = {0, 1, 0}}};
-      end.pose.translation = {(isRight ? n * pitch : 0) + back, 0, 0};
-      end.shapes = {{.shape = plate, .material = "stuff"}};
-      end.massProperties = evenInertia(mass, 0.01);
-      end.massProperties->center = {-back, 0, 0};
-      world.builder.addBody(end);
-      world.builder.addActuator(Actuator::motor("pull_" + side, "press_" + side));
-    }
-    return world.builder.build();
-  }
-
-  int count_;
-  EventRun run_;
-  std::vector<int> bodies_;
-  int left_ = -1, right_ = -1;
-};
-
-}  // namespace
-
-Measured accurateTensionedRow(const Json& parameters) {
-  const int n = PressedRow::countOf(parameters);
-  const double mu = positive(parameters, "mu"), tension = positive(parameters, "T_test");
-  const double weight = n * positive(parameters, "m") * positive(parameters, "g");
-  const double open = weight * n * positive(parameters, "w") / positive(parameters, "h");
-  constexpr double kHeld = 2 * kSettled, kLook = kSettled;
-  // Held well, then less: it stays, or falls faster and faster.
-  const auto isHeld = [&](double friction, double test) {
-    PressedRow row(parameters, friction);
-    row.press(2 * test);
-    row.to(kHeld);
-    row.press(test);
-    row.to(kHeld + kLook);
-    const double early = row.fallSpeed();
-    row.to(kHeld + 2 * kLook);
-    return !(row.fallSpeed() > kMoving && row.fallSpeed() > 1.2 * early);
-  };
-  // Looked for near where statics expects it: a row that falls apart costs many events.
-  const auto leastTension = [&](double friction, double expected) {
-    double low = 0.96 * expected, high = 1.03 * expected;
-    if (isHeld(friction, low) || !isHeld(friction, high)) return 0.0;
-    while (high - low > 2e-4 * high) {
-      const double middle = 0.5 * (low + high);
-      (isHeld(friction, middle) ? high : low) = middle;
-    }
-    return 0.5 * (low + high);
-  };
-  PressedRow row(parameters, mu);
-  row.press(tension);
-  row.to(10 * kSettled);
-  std::vector<double> shear;
-  for (int i = 0; i <= n; ++i) shear.push_back(row.joint(i).shear);
-  constexpr double kRough = 10;  // so that only opening is left
-  return {{"T_slip", {leastTension(mu, 0.5 * weight / mu)}},
-          {"T_open", {leastTension(kRough, 0.25 * open)}},
-          {"shear", shear},
-          {"eccentricity_middle", {std::fabs(row.joint(n / 2).eccentricity)}}};
 }
 
 }  // namespace tangere::cli

@@ -15,7 +15,6 @@ namespace tangere::cli {
 [[nodiscard]] Measured accurateBoxTipping(const Json& parameters);
 [[nodiscard]] Measured accuratePainleveRod(const Json& parameters);
 [[nodiscard]] Measured accurateMovableWedge(const Json& parameters);
-[[nodiscard]] Measured accurateTensionedRow(const Json& parameters);
 [[nodiscard]] Measured accurateSimbenchRolling(const Json& parameters);
 
 }  // namespace tangere::cli

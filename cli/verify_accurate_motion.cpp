@@ -3,6 +3,7 @@
 // Smooth motion: Adams' formulas, at tolerances that leave the goals room where errors grow along
 // the run.
 #include "verify_accurate_motion.hpp"
+#include "verify_bodies.hpp"
 
 #include <tangere/dynamics.hpp>
 
@@ -45,12 +46,6 @@ SimulationOptions smoothOptions(const Vec3& gravity) {
   options.event.relativeTolerance = 1e-12;
   options.event.absoluteTolerance = 1e-13;
   return options;
-}
-
-MassProperties solid(double mass, const Vec3& center, const Vec3& moments) {
-  return {.mass = mass,
-          .center = center,
-          .inertia = {{{moments.x, 0, 0}, {0, moments.y, 0}, {0, 0, moments.z}}}};
 }
 
 /// An angle that is counted over turns.
@@ -297,34 +292,7 @@ Measured accurateFourbarSingular(const Json& parameters) {
                speed = number(parameters, "v0"), duration = positive(parameters, "T");
   ModelBuilder builder;
   builder.setOptions(smoothOptions({0, -positive(parameters, "g"), 0}));
-  const double moment = mass * length * length / 12;
-  constexpr double kThin = 1e-6;  // a rod has no moment about itself; a body must
-  const auto add = [&](const std::string& name, const std::string& parent, const Vec3& at,
-                       const Vec3& along) {
-    Body rod{.name = name, .parent = parent};
-    rod.joints = {{.name = "at_" + name, .type = JointType::Revolute, .axis = {0, 0, 1}}};
-    rod.pose.translation = at;
-    const Vec3 moments =
-        along.x > 0 ? Vec3{kThin * moment, moment, moment} : Vec3{moment, kThin * moment, moment};
-    rod.massProperties = solid(mass, along * (0.5 * length), moments);
-    builder.addBody(rod);
-  };
-  std::vector<Real> rates;
-  for (int i = 0; i <= windows; ++i) {
-    const std::string index = std::to_string(i);
-    add("up" + index, "", {i * length, 0, 0}, {0, 1, 0});
-    rates.push_back(-speed / length);
-    if (i == windows) break;
-    add("across" + index, "up" + index, {0, length, 0}, {1, 0, 0});
-    rates.push_back(speed / length);
-  }
-  for (int i = 0; i < windows; ++i) {
-    builder.addEquality({.name = "close" + std::to_string(i),
-                         .type = Equality::Type::Connect,
-                         .first = "across" + std::to_string(i),
-                         .second = "up" + std::to_string(i + 1),
-                         .anchor = {length, 0, 0}});
-  }
+  const std::vector<Real> rates = addFourbar(builder, windows, length, mass, speed);
   EventRun run(builder.build());
   run.simulator().setVelocities(rates);
   Track turn;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify_families.hpp"
+#include "verify_bodies.hpp"
 
 #include "verify_accurate_friction.hpp"
 #include "verify_accurate_impacts.hpp"
@@ -66,15 +67,6 @@ Body ball(const std::string& name, double radius, double mass, const Vec3& posit
   const double moment = inertiaFactor * mass * radius * radius;
   body.massProperties =
       MassProperties{.mass = mass, .inertia = {{{moment, 0, 0}, {0, moment, 0}, {0, 0, moment}}}};
-  return body;
-}
-
-Body box(const std::string& name, const Vec3& size, double mass, const Vec3& position) {
-  Body body{.name = name};
-  body.pose.translation = position;
-  const auto shape = std::make_shared<Box>(size * 0.5);
-  body.massProperties = shape->massProperties(mass / (size.x * size.y * size.z));
-  body.shapes.push_back({.shape = shape, .material = "stuff"});
   return body;
 }
 
@@ -430,33 +422,10 @@ Measured movableWedge(const Json& parameters, const Lane& lane) {
   const double g = number(parameters, "g"), wedgeMass = number(parameters, "M"),
                blockMass = number(parameters, "m"),
                angle = number(parameters, "alpha_deg") * kDegree;
-  const double length = 2, height = length * std::tan(angle);
   const auto slide = [&](bool hasWall) {
     World world(lane, down(g), 0);
     world.builder.addBody(fixedPlane("stuff"));
-    std::vector<Vec3> corners;
-    for (const double y : {-0.5, 0.5}) {
-      corners.push_back({0, y, 0});
-      corners.push_back({length, y, 0});
-      corners.push_back({0, y, height});
-    }
-    Body wedge{.name = "wedge"};
-    const auto hull = std::make_shared<Convex>(corners);
-    wedge.massProperties = hull->massProperties(wedgeMass / (0.5 * length * height));
-    wedge.shapes.push_back({.shape = hull, .material = "stuff"});
-    world.builder.addBody(wedge);
-    Body block = box("block", {0.2, 0.2, 0.2}, blockMass, {});
-    // x along the slope downwards, z along its normal.
-    block.pose.rotation = {
-        {{std::cos(angle), 0, -std::sin(angle)}, {0, 1, 0}, {std::sin(angle), 0, std::cos(angle)}}};
-    block.pose.translation = Vec3{0.5 * length, 0, 0.5 * height} + block.pose.rotation.col[2] * 0.1;
-    world.builder.addBody(block);
-    if (hasWall) {
-      Body wall{.name = "wall", .type = BodyType::Fixed};
-      wall.pose.translation = {-0.1, 0, 1};
-      wall.shapes.push_back({.shape = std::make_shared<Box>(Vec3{0.1, 2, 1}), .material = "stuff"});
-      world.builder.addBody(wall);
-    }
+    addWedge(world.builder, wedgeMass, blockMass, angle, hasWall);
     Simulator simulator = world.start();
     simulator.step();
     return simulator;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify_robots.hpp"
+#include "verify_bodies.hpp"
 
 #include <tangere/simulator.hpp>
 
@@ -11,12 +12,6 @@ namespace tangere::cli {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-
-MassProperties solid(double mass, const Vec3& center, const Vec3& moments) {
-  return {.mass = mass,
-          .center = center,
-          .inertia = {{{moments.x, 0, 0}, {0, moments.y, 0}, {0, 0, moments.z}}}};
-}
 
 Vec3 vector(const Json& parameters, const char* name) {
   if (!parameters.contains(name) || !parameters[name].is_array() || parameters[name].size() != 3)
@@ -295,34 +290,7 @@ Measured fourbarSingular(const Json& parameters, const Lane& lane) {
                duration = number(parameters, "T");
   ModelBuilder builder;
   builder.setOptions(accurateOptions(lane, {0, -g, 0}));
-  const double moment = mass * length * length / 12;
-  constexpr double kThin = 1e-6;  // a rod has no moment about itself; a body must
-  const auto add = [&](const std::string& name, const std::string& parent, const Vec3& at,
-                       const Vec3& along) {
-    Body rod{.name = name, .parent = parent};
-    rod.joints = {{.name = "at_" + name, .type = JointType::Revolute, .axis = {0, 0, 1}}};
-    rod.pose.translation = at;
-    const Vec3 moments =
-        along.x > 0 ? Vec3{kThin * moment, moment, moment} : Vec3{moment, kThin * moment, moment};
-    rod.massProperties = solid(mass, along * (0.5 * length), moments);
-    builder.addBody(rod);
-  };
-  std::vector<Real> rates;
-  for (int i = 0; i <= windows; ++i) {
-    const std::string index = std::to_string(i);
-    add("up" + index, "", {i * length, 0, 0}, {0, 1, 0});
-    rates.push_back(-speed / length);
-    if (i == windows) break;
-    add("across" + index, "up" + index, {0, length, 0}, {1, 0, 0});
-    rates.push_back(speed / length);
-  }
-  for (int i = 0; i < windows; ++i) {
-    builder.addEquality({.name = "close" + std::to_string(i),
-                         .type = Equality::Type::Connect,
-                         .first = "across" + std::to_string(i),
-                         .second = "up" + std::to_string(i + 1),
-                         .anchor = {length, 0, 0}});
-  }
+  const std::vector<Real> rates = addFourbar(builder, windows, length, mass, speed);
   Simulator simulator(builder.build());
   simulator.setVelocities(rates);
   const int steps = static_cast<int>(std::lround(duration / lane.dt));

@@ -174,6 +174,24 @@ void addUnusedOfEvent(const model::ModelData& data, std::vector<std::string>* ou
   if (resists) out->push_back("rolling resistance is not used by the " + name + " solver");
 }
 
+bool measuresForceOrAcceleration(SensorType type) {
+  switch (type) {
+    case SensorType::JointLimitForce:
+    case SensorType::ActuatorForce:
+    case SensorType::JointActuatorForce:
+    case SensorType::Accelerometer:
+    case SensorType::Force:
+    case SensorType::Torque:
+    case SensorType::Touch:
+    case SensorType::ContactForce:
+    case SensorType::FrameLinearAcceleration:
+    case SensorType::FrameAngularAcceleration:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void addUnusedUnderEvent(const model::ModelData& data, std::vector<std::string>* out) {
   if (data.options.sleep.enabled) out->emplace_back("sleeping is not used by the event solver");
   bool isCompliantAndBounces = false;
@@ -189,6 +207,16 @@ void addUnusedUnderEvent(const model::ModelData& data, std::vector<std::string>*
     out->emplace_back(
         "restitution is not used where points have a stiffness: what they give back follows from "
         "their dissipation");
+  for (const model::ModelTendon& tendon : data.tendons) {
+    if (tendon.tendon.armature > 0)
+      out->emplace_back("armature of tendon '" + tendon.tendon.name +
+                        "' is not used by the event solver");
+  }
+  for (const model::ModelSensor& sensor : data.sensors) {
+    if (measuresForceOrAcceleration(sensor.sensor.type))
+      out->emplace_back("sensor '" + sensor.sensor.name +
+                        "' of a force or an acceleration reads zero under the event solver");
+  }
 }
 
 }  // namespace
