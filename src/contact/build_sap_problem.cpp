@@ -68,6 +68,7 @@ namespace {
 /// One for each tree that is awake, with its velocities as they are.
 void addCliques(const model::ModelData& model, const State& state, SapWorkspace& sap) {
   sap.cliqueOfTree.assign(model.trees.size(), -1);
+  sap.hasMeanBias.assign(model.trees.size(), false);
   sap.cliqueOfBody.assign(model.bodies.size(), -1);
   sap.treeOfClique.clear();
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
@@ -167,6 +168,18 @@ void turnBias(int treeIndex, const model::ModelData& model, const State& state, 
   dynamics::computeTreeVelocities(sap.trees, treeIndex, state.v);
 }
 
+/// A part of a radian in one step: there the Coriolis forces of the start alone add energy, the
+/// more the faster it turns, until nothing is left of the motion.
+bool isTurningFar(int treeIndex, const model::ModelData& model, const SapWorkspace& sap) {
+  constexpr Real kFar = 0.05;  // [rad]
+  const model::Tree& tree = model.trees[treeIndex];
+  const Real* v0 = sap.v0.data() + sap.problem.firstVelocity[sap.cliqueOfTree[treeIndex]];
+  if (tree.numDofs < 2) return false;  // one coordinate alone has none that matter
+  Real most = 0;
+  for (int k = 0; k < tree.numDofs; ++k) most = std::max(most, std::fabs(v0[k]));
+  return most * model.options.dt > kFar;
+}
+
 /// A = M + dt D + dt^2 K, and the velocity that
 ///   M (v - v0) = dt (tau - bias - K (q0 + dt v - q_rest) - D v)
 /// gives: springs, damping and drives without limits are implicit.
@@ -195,7 +208,8 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
   dynamics::copyMassMatrix(sap.trees, treeIndex, sap.problem.matrix(clique));
   (void)dynamics::factorMassMatrix(sap.trees, treeIndex);  // if it fails the solver says so
   computeFreeVelocity(treeIndex, model, sap);
-  if (tree.hasBall) {
+  sap.hasMeanBias[treeIndex] = tree.hasBall || isTurningFar(treeIndex, model, sap);
+  if (sap.hasMeanBias[treeIndex]) {
     turnBias(treeIndex, model, state, sap);
     computeFreeVelocity(treeIndex, model, sap);
   }

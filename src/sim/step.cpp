@@ -91,14 +91,15 @@ void addParts(const contact::SapWorkspace& sap, PhaseClock& clock) {
 }
 
 /// After the problem was built, which leaves the velocities of the Coriolis forces of trees that
-/// may spin in sap.nextVelocities.
+/// turn far in sap.nextVelocities.
 void keepStart(const model::ModelData& model, const model::Control& control, const State& state,
                contact::SapWorkspace& sap) {
   sap.start.q = state.q;
   sap.start.v = state.v;
   sap.start.biasVelocity = state.v;
-  for (const model::Tree& tree : model.trees) {
-    if (tree.isFreeBody || !tree.hasBall) continue;
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const model::Tree& tree = model.trees[t];
+    if (tree.isFreeBody || !sap.hasMeanBias[t]) continue;
     for (int k = tree.firstDof; k < tree.firstDof + tree.numDofs; ++k) {
       const int v = model.dofs[k].v;
       sap.start.biasVelocity[v] = sap.nextVelocities[v];

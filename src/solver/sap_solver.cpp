@@ -305,6 +305,15 @@ void leaveFree(SapProblem* problem, std::span<const std::int32_t> cliques,
   }
 }
 
+/// A clique that nothing touches has no report of its own, but its v* may be lost like any other.
+bool hasFreeVelocity(const SapProblem& problem, std::int32_t clique) {
+  if (problem.isSparse(clique)) return true;
+  for (int k = problem.firstVelocity[clique]; k < problem.firstVelocity[clique + 1]; ++k) {
+    if (!std::isfinite(problem.vStar[k])) return false;
+  }
+  return true;
+}
+
 int numSoftVertices(const SapProblem& problem, const SapIsland& island) {
   if (problem.sparseCliques.empty()) return 0;
   int count = 0;
@@ -404,9 +413,13 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
   }
   data.reports.resize(islands.size());
   std::size_t covered = 0;
+  std::int32_t lost = -1;  // the first free clique without a v*
   for (const SapIsland& island : islands) covered += island.cliques.size();
   if (covered < static_cast<std::size_t>(problem->numCliques())) {
-    data.islands.forEachFree([&](std::int32_t clique) { leaveFree(problem, {&clique, 1}, {}); });
+    data.islands.forEachFree([&](std::int32_t clique) {
+      if (lost < 0 && !hasFreeVelocity(*problem, clique)) lost = clique;
+      leaveFree(problem, {&clique, 1}, {});
+    });
   }
 
   const auto isLarge = [&](const SapIsland& island) {
@@ -427,7 +440,13 @@ SapReport SapSolver::solve(const SapOptions& options, SapProblem* problem, core:
         }
       });
   for (const auto& worker : data.workers) data.clock.add(worker->clock);
-  return summarize(data.reports);
+  SapReport report = summarize(data.reports);
+  if (lost >= 0 && report.status < SapStatus::NotFinite) {
+    report.status = SapStatus::NotFinite;
+    report.worstConstraint = -1;
+    report.worstClique = lost;
+  }
+  return report;
 }
 
 void SapSolver::Data::solveIsland(const SapOptions& options, SapProblem* problem, int island,

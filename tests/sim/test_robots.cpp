@@ -111,6 +111,38 @@ TEST(Robots, TheLedgerClosesForADoublePendulum) {
   EXPECT_LT(sim.energySum().damping, 0);
 }
 
+/// An arm about z with a forearm about y, in free space.
+Simulator spinningArm(Real rate) {
+  ModelBuilder builder;
+  SimulationOptions options = sapOptions(0.01);
+  options.gravity = {};
+  builder.setOptions(options);
+  builder.addBody(link("a", "", hinge("turn", {0, 0, 1}), pointLike(1, {0.5, 0, 0})));
+  builder.addBody(
+      link("b", "a", hinge("swing", {0, 1, 0}), pointLike(1, {0.25, 0, 0.25}), {1, 0, 0}));
+  Simulator sim(builder.build());
+  sim.setVelocities(std::vector<Real>{rate, 0});
+  return sim;
+}
+
+TEST(Robots, AnArmThatTurnsAFifthOfARadianInAStepKeepsItsEnergy) {
+  Simulator sim = spinningArm(20);
+  sim.step();
+  const Real start = sim.energy().kinetic;
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(sim.step().status, StepStatus::Ok);
+    ASSERT_NEAR(sim.energy().kinetic, start, 0.05 * start) << i;
+  }
+}
+
+TEST(Robots, AnArmTooFastForNumbersIsRefusedAndNotCounted) {
+  Simulator sim = spinningArm(1e110);
+  const std::vector<Real> before(sim.state().v.begin(), sim.state().v.end());
+  const StepReport report = sim.step();
+  EXPECT_TRUE(has(report.status, StepStatus::StateNotFinite));
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), sim.state().v.begin()));
+}
+
 TEST(Robots, AStiffPositionDriveHoldsAgainstGravity) {
   // kp (target - q) = m g l cos(q): with kp = 1e6 the angle is off by 9.81e-6.
   ModelBuilder builder;
