@@ -22,9 +22,7 @@ struct NodePair {
 class DualTraversal {
  public:
   DualTraversal(const MeshData& a, const MeshData& b, const Transform& X_AB)
-      : tree_{&a.bvh, &b.bvh},
-        seen_{{a, b, X_AB}, {b, a, inverse(X_AB)}},
-        toFirst_{1, float(b.bvh.scale * a.bvh.inverseScale)} {}
+      : DualTraversal(OtherTree::treeOf(a), OtherTree::treeOf(b), X_AB) {}
 
   [[nodiscard]] const OtherTree& seenFromFirst() const { return seen_[0]; }
 
@@ -102,6 +100,11 @@ class DualTraversal {
   }
 
  private:
+  DualTraversal(const OtherTree::Tree& a, const OtherTree::Tree& b, const Transform& X_AB)
+      : tree_{&a.bvh, &b.bvh},
+        seen_{{a, b, X_AB}, {b, a, inverse(X_AB)}},
+        toFirst_{1, float(b.bvh.scale * a.bvh.inverseScale)} {}
+
   /// A stack whose memory stays.
   class Stack {
    public:

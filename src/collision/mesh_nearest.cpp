@@ -14,26 +14,79 @@
 
 namespace tangere::collision {
 
+using geometry::MeshPoint;
+
+namespace {
+
+/// The point of the surface nearest to p that the walk downhill from `at` over neighbouring
+/// triangles leads to.
+MeshPoint walkTowards(const MeshData& mesh, const Vec3& p, MeshPoint at) {
+  using kernel::TriangleFeature;
+  const auto look = [&](int t, MeshPoint& best) {
+    const kernel::TrianglePoint<Real> q =
+        kernel::closestOnTriangle(p, mesh.corner(t, 0), mesh.corner(t, 1), mesh.corner(t, 2));
+    const Real d2 = squaredNorm(p - q.point);
+    if (d2 < best.squaredDistance) best = {d2, q.point, t, q.feature};
+  };
+  at.squaredDistance = std::numeric_limits<Real>::infinity();
+  look(at.triangle, at);
+  constexpr int kMaxSteps = 200;
+  for (int step = 0; step < kMaxSteps && at.feature != TriangleFeature::Face; ++step) {
+    MeshPoint next = at;
+    if (at.feature >= TriangleFeature::Edge0) {
+      const int k = static_cast<int>(at.feature) - static_cast<int>(TriangleFeature::Edge0);
+      const int half = mesh.opposite[3 * at.triangle + k];
+      if (half >= 0) look(half / 3, next);
+    } else {
+      mesh.visitFan(at.triangle, static_cast<int>(at.feature), [&](int t, int) {
+        look(t, next);
+        return true;
+      });
+    }
+    if (next.triangle == at.triangle) break;
+    at = next;
+  }
+  return at;
+}
+
+/// Goes to and fro between the surfaces by such walks until that gains little.
+void walkToAndFro(const MeshData& a, const MeshData& b, const Transform& X_AB, MeshPoint onA,
+                  MeshPoint onB, NearestPair& best) {
+  constexpr int kMaxRounds = 24;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const Vec3 q = X_AB * onB.point;
+    onA = walkTowards(a, q, onA);
+    const Real d = std::sqrt(onA.squaredDistance);
+    if (!(d < best.distance)) return;
+    const bool settled = best.distance - d < Real(1e-5) * d;
+    best = {d, onA.point, q, onA.triangle, onB.triangle};
+    if (settled) return;
+    onB = walkTowards(b, inverseTimes(X_AB, onA.point), onB);
+  }
+}
+
+}  // namespace
+
 NearestPair guessNearest(const MeshData& a, const MeshData& b, const Transform& X_AB, Real bound) {
   NearestPair best{bound};
-  Vec3 p = geometry::supportOfMesh(a, X_AB * b.center - a.center);
-  constexpr int kMaxRounds = 6;
+  Vec3 p = a.center + (X_AB * b.center - a.center) * Real(0.5);
+  // The search through a tree is for places that a walk does not lead to: it need not be exact.
+  constexpr Real kShare = 0.9;
+  constexpr int kMaxRounds = 4;
   for (int round = 0; round < kMaxRounds; ++round) {
-    // From the second round on the way there is known not to be longer than the last way back.
-    const Real within = best.triangleA < 0 ? std::numeric_limits<Real>::infinity()
-                                           : best.distance * (1 + Real(1e-12));
-    const geometry::MeshPoint onB = geometry::closestOnMesh(b, inverseTimes(X_AB, p), within);
+    const bool first = best.triangleA < 0;
+    const Real within = first ? std::numeric_limits<Real>::infinity() : best.distance;
+    const MeshPoint onB = geometry::closeOnMesh(b, inverseTimes(X_AB, p), within, kShare);
     if (onB.triangle < 0) break;
     const Vec3 q = X_AB * onB.point;
-    const geometry::MeshPoint onA =
-        geometry::closestOnMesh(a, q, std::sqrt(onB.squaredDistance) * (1 + Real(1e-12)));
+    const Real back = first ? std::numeric_limits<Real>::infinity()
+                            : std::sqrt(onB.squaredDistance) * (1 + Real(1e-12));
+    const MeshPoint onA = geometry::closeOnMesh(a, q, back, kShare);
     if (onA.triangle < 0) break;
-    const Real d = std::sqrt(onA.squaredDistance);
-    if (!(d < best.distance)) break;
-    const bool settled = best.distance - d < Real(1e-4) * d;
-    best = {d, onA.point, q, onA.triangle, onB.triangle};
-    if (settled) break;
-    p = onA.point;
+    const Real before = best.distance;
+    walkToAndFro(a, b, X_AB, onA, onB, best);
+    if (best.triangleA < 0 || before - best.distance < Real(1e-4) * best.distance) break;
+    p = best.onA;
   }
   return best;
 }
@@ -194,8 +247,9 @@ PlaneRefinement refineAcrossPlane(const MeshData& a, const MeshData& b, const Tr
   const Vec3 n = (best.onB - best.onA) / best.distance;  // from A to B
   const Vec3 n_B = transposeTimes(X_AB.rotation, n);
   const Real shiftB = dot(n, X_AB.translation);
-  const Real topA = dot(n, geometry::supportOfMesh(a, n));
-  const Real lowB = shiftB + dot(n_B, geometry::supportOfMesh(b, -n_B));
+  const Real topA = dot(n, geometry::supportOfMesh(a, n, &best.onA));
+  const Vec3 onB_B = inverseTimes(X_AB, best.onB);
+  const Real lowB = shiftB + dot(n_B, geometry::supportOfMesh(b, -n_B, &onB_B));
   if (!(lowB > topA)) return PlaneRefinement::Unknown;
   nearA.clear();
   nearB.clear();

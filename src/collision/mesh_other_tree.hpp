@@ -19,11 +19,24 @@ using geometry::NodeFacing;
 /// upper - lower stand for the centre and the half extents, which saves the halving.
 class OtherTree {
  public:
+  /// A tree with the facing of its nodes.
+  struct Tree {
+    const Bvh& bvh;
+    const NodeFacing* facing;
+  };
+  [[nodiscard]] static Tree treeOf(const MeshData& mesh) {
+    return {mesh.bvh, mesh.nodeFacing().data()};
+  }
+
   /// X is the pose of the other mesh in the frame of this one.
-  OtherTree(const MeshData& ownMesh, const MeshData& otherMesh, const Transform& X)
-      : nodes_(ownMesh.bvh.nodes.data()), facing_(ownMesh.nodeFacing().data()) {
-    const Bvh &own = ownMesh.bvh, &other = otherMesh.bvh;
+  OtherTree(const Tree& ownTree, const Tree& otherTree, const Transform& X)
+      : nodes_(ownTree.bvh.nodes.data()),
+        facing_(ownTree.facing),
+        otherNodes_(otherTree.bvh.nodes.data()),
+        otherFacing_(otherTree.facing) {
+    const Bvh &own = ownTree.bvh, &other = otherTree.bvh;
     ratio_ = float(other.scale * own.inverseScale);
+    inverseRatio_ = float(own.scale * other.inverseScale);
     const Vec3 origin = own.toUnit(X * other.center);
     slack_ = 4 * Bvh::kUnitSlack * (1 + float(geometry::maxAbs(origin)) + 2 * ratio_);
     for (int k = 0; k < 3; ++k) origin_[k] = float(origin[k]);
@@ -55,9 +68,14 @@ class OtherTree {
     const auto sum = [&](int k) { return node.lower[k][lane] + node.upper[k][lane]; };
     const auto extent = [&](int k) { return node.upper[k][lane] - node.lower[k][lane]; };
     show(Float4{sum(0), sum(1), sum(2), 0}, Float4{extent(0), extent(1), extent(2), 0});
+    slabFacing_ = &otherFacing_[&node - otherNodes_];
+    slabLane_ = lane;
   }
   /// The same for the whole tree.
-  void setWhole() { show(splat(0), splat(2.002f)); }
+  void setWhole() {
+    show(splat(0), splat(2.002f));
+    slabFacing_ = nullptr;
+  }
 
   /// Bit i: box i of the node may meet the set one. `size` of the boxes; smaller keys overlap more.
   int test(const BvhNode& node, Float4& size, Float4& key) const {
@@ -72,10 +90,7 @@ class OtherTree {
     if (maskOf(least >= limit) == 0) return 0;
     // Most boxes that pass are thin slabs across their mean normal.
     const NodeFacing& facing = facing_[&node - nodes_];
-    Float4 height, reach;
-    seenAlong(facing, height, reach);
-    const Float4 upper = facing.upper + facing.upper, lower = facing.lower + facing.lower;
-    least = min4(least, min4(upper - height + reach, height + reach - lower));
+    least = min4(least, -gapAcross(facing, d, g));
     key = -least;
     return maskOf(least >= limit);
   }
@@ -110,10 +125,7 @@ class OtherTree {
     const Float4 most = splat((limit + slack_) * 2.0001f);
     if (maskOf(twice <= most) == 0) return 0;
     const NodeFacing& facing = facing_[&node - nodes_];
-    Float4 height, reach;
-    seenAlong(facing, height, reach);
-    const Float4 upper = facing.upper + facing.upper, lower = facing.lower + facing.lower;
-    twice = max4(twice, max4(height - reach - upper, lower - height - reach));
+    twice = max4(twice, gapAcross(facing, d, g));
     bound = twice * (0.5f * 0.99999f) - slack_;
     const int mask = maskOf(bound <= splat(limit));
     return mask == 0 ? 0 : mask & maskOf(facesSetBox(facing, d, g));
@@ -147,13 +159,64 @@ class OtherTree {
   [[nodiscard]] Float4 reachAlong(int j, const Float4* g) const {
     return absAxis_[j][0] * g[0] + absAxis_[j][1] * g[1] + absAxis_[j][2] * g[2];
   }
-  /// Height of the set box's centre along the mean normals, and how far the box reaches from it.
-  void seenAlong(const NodeFacing& facing, Float4& height, Float4& reach) const {
+  /// The slab of the other tree that holds what is in the set box, in this frame; doubled.
+  struct Slab {
+    Float4 axis[3], lower, upper;
+    Float4 height;  ///< of the set box's centre
+  };
+  [[nodiscard]] Slab slab() const {
+    Slab out;
+    const NodeFacing& facing = *slabFacing_;
+    const int i = slabLane_;
+    const Float4 axis = (column_[0] * facing.axis[0][i] + column_[1] * facing.axis[1][i] +
+                         column_[2] * facing.axis[2][i]) *
+                        inverseRatio_;
+    const float shift = axis[0] * origin_[0] + axis[1] * origin_[1] + axis[2] * origin_[2];
+    for (int k = 0; k < 3; ++k) out.axis[k] = splat(axis[k]);
+    out.height = out.axis[0] * center_[0] + out.axis[1] * center_[1] + out.axis[2] * center_[2];
+    out.lower = splat(2 * (facing.lower[i] * ratio_ + shift - slack_));
+    out.upper = splat(2 * (facing.upper[i] * ratio_ + shift + slack_));
+    return out;
+  }
+  /// Boxes that hold much of a surface face everywhere: they have no thin slab.
+  [[nodiscard]] bool hasSlab() const {
+    return slabFacing_ != nullptr && slabFacing_->cosine[slabLane_] > 0;
+  }
+
+  /// How far apart the own boxes and the set one are, measured across the mean normals of both;
+  /// where they overlap, minus by how much.
+  [[nodiscard]] Float4 gapAcross(const NodeFacing& facing, const Float4* d, const Float4* g) const {
     const Float4* const a = facing.axis;
-    height = a[0] * center_[0] + a[1] * center_[1] + a[2] * center_[2];
-    reach = splat(0);
+    const Float4 height = a[0] * center_[0] + a[1] * center_[1] + a[2] * center_[2];
+    Float4 reach = splat(0);
     for (int j = 0; j < 3; ++j)
       reach = reach + half_[j] * abs4(a[0] * axis_[j][0] + a[1] * axis_[j][1] + a[2] * axis_[j][2]);
+    const Float4 upper = facing.upper + facing.upper, lower = facing.lower + facing.lower;
+    const Float4 gap = max4(height - reach - upper, lower - height - reach);
+    return hasSlab() ? max4(gap, gapToSlab(facing, height, d, g)) : gap;
+  }
+
+  /// The same by the slab. With a normal a = c s + r of its own, s being that of the slab, a.x is c
+  /// times a height of the slab plus r.x, which is little where both face each other.
+  [[nodiscard]] Float4 gapToSlab(const NodeFacing& facing, Float4 height, const Float4* d,
+                                 const Float4* g) const {
+    const Slab set = slab();
+    const Float4* const a = facing.axis;
+    const Float4* const s = set.axis;
+    const Float4 c = a[0] * s[0] + a[1] * s[1] + a[2] * s[2];
+    const Float4 r[3] = {a[0] - c * s[0], a[1] - c * s[1], a[2] - c * s[2]};
+    Float4 rest = splat(2 * slack_);
+    for (int j = 0; j < 3; ++j)
+      rest = rest + half_[j] * abs4(r[0] * axis_[j][0] + r[1] * axis_[j][1] + r[2] * axis_[j][2]);
+    const Float4 base = height - c * set.height;
+    const Float4 end0 = c * set.lower, end1 = c * set.upper;
+    const Float4 low = base + min4(end0, end1) - rest, high = base + max4(end0, end1) + rest;
+    const Float4 upper = facing.upper + facing.upper, lower = facing.lower + facing.lower;
+    const Float4 gap = max4(low - upper, lower - high);
+    // The own boxes across the slab.
+    const Float4 own = set.height + s[0] * d[0] + s[1] * d[1] + s[2] * d[2];
+    const Float4 ownReach = abs4(s[0]) * g[0] + abs4(s[1]) * g[1] + abs4(s[2]) * g[2];
+    return max4(gap, max4(own - ownReach - set.upper, set.lower - own - ownReach));
   }
   [[nodiscard]] Float4 gapAlongDirection(const BvhNode& node) const {
     Float4 low = splat(0), top = splat(0);
@@ -183,12 +246,17 @@ class OtherTree {
 
   const BvhNode* nodes_;
   const NodeFacing* facing_;
+  const BvhNode* otherNodes_;
+  const NodeFacing* otherFacing_;
   float ratio_;  ///< lengths of the other tree in units of this one
+  float inverseRatio_;
   float slack_;
   float origin_[3];
   Float4 axis_[3][3], absAxis_[3][3];          ///< the other tree's axes, a component in all lanes
   Float4 column_[3] = {}, absColumn_[3] = {};  ///< the same times the ratio, components as lanes
   Float4 center_[3] = {}, half_[3] = {}, reach_[3] = {};
+  const NodeFacing* slabFacing_ = nullptr;  ///< of the node that the set box is of
+  int slabLane_ = 0;
   Float4 direction_[3] = {}, spread_[3] = {};
   bool hasDirection_ = false;
 };

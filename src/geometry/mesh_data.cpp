@@ -404,10 +404,10 @@ std::vector<NodeFacing> MeshData::makeNodeFacing() const {
   return out;
 }
 
-Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction) {
+Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction, const Vec3* start) {
   const Bvh& bvh = mesh.bvh;
   const Vec3 d = scaledDirection(direction);
-  Vec3 best = mesh.corners[0];
+  Vec3 best = start ? *start : mesh.corners[0];
   if (d == Vec3{}) return best;
   Real bestDot = dot(best, d);
   const Float4 dx = splat(float(d.x)), dy = splat(float(d.y)), dz = splat(float(d.z));

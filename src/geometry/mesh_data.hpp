@@ -107,7 +107,9 @@ struct MeshData : FlatShape {
 /// Cosine of the bend from which an edge is sharp.
 inline constexpr Real kSharpCosine = 0.94;
 
-/// A farthest vertex along `direction`.
-[[nodiscard]] Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction);
+/// A farthest vertex along `direction`. `start`: a point of the surface that may be far already; it
+/// is returned where no vertex is farther.
+[[nodiscard]] Vec3 supportOfMesh(const MeshData& mesh, const Vec3& direction,
+                                 const Vec3* start = nullptr);
 
 }  // namespace tangere::geometry

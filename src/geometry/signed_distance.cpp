@@ -13,6 +13,10 @@ namespace tangere::geometry {
 using kernel::TriangleFeature;
 
 MeshPoint closestOnMesh(const MeshData& mesh, const Vec3& p, Real maxDistance) {
+  return closeOnMesh(mesh, p, maxDistance, 1);
+}
+
+MeshPoint closeOnMesh(const MeshData& mesh, const Vec3& p, Real maxDistance, Real share) {
   const PointInTree point(mesh.bvh, p);
   MeshPoint best;
   best.squaredDistance = maxDistance * maxDistance;
@@ -32,7 +36,7 @@ MeshPoint closestOnMesh(const MeshData& mesh, const Vec3& p, Real maxDistance) {
             nearer = true;
           }
         }
-        if (nearer) limit = point.reach(best.squaredDistance);
+        if (nearer) limit = point.reach(best.squaredDistance * share);
         return false;
       });
   return best;

@@ -24,6 +24,11 @@ struct MeshPoint {
 [[nodiscard]] MeshPoint closestOnMesh(const MeshData& mesh, const Vec3& p,
                                       Real maxDistance = std::numeric_limits<Real>::infinity());
 
+/// A point of the surface within `maxDistance` of p whose squared distance is at most 1 / share of
+/// that of the nearest one (share <= 1): found sooner.
+[[nodiscard]] MeshPoint closeOnMesh(const MeshData& mesh, const Vec3& p, Real maxDistance,
+                                    Real share);
+
 /// Outward direction at a point of the surface, not unit: triangle normal, sum over both triangles
 /// at an edge, angle-weighted sum at a vertex.
 [[nodiscard]] Vec3 pseudonormal(const MeshData& mesh, int triangle,

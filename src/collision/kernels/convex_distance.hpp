@@ -8,6 +8,7 @@
 #include "collision/kernels/epa.hpp"
 #include "collision/kernels/gjk.hpp"
 #include "collision/kernels/mpr.hpp"
+#include "collision/kernels/refine_direction.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +30,6 @@ struct ConvexHint {
 };
 
 namespace detail {
-
-/// D's size: what lengths are compared to.
-template <class Pair>
-TANGERE_HD inline typename Pair::Scalar minkowskiSize(const Pair& pair) {
-  return pair.a.boundingRadius + pair.b.boundingRadius;
-}
 
 /// Four points of D that span a volume; false when D is flat, then `normal` is across it.
 template <class Pair, class S>
@@ -136,16 +131,6 @@ TANGERE_HD inline Penetration<S> penetrationDepth(const Pair& pair, const Portal
                                                   S size) {
   return penetrationFrom(pair, {portal.center, pair.a.center, -1, -1}, portal.p(0), portal.p(1),
                          portal.p(2), size);
-}
-
-/// A point inside D that is not the origin.
-template <class Pair, class S>
-TANGERE_HD inline Vec3T<S> insidePoint(const Pair& pair, S size) {
-  const Vec3T<S> c = pair.center();
-  const S least = S(1e-8) * size;
-  if (squaredNorm(c) > least * least) return c;
-  // Coincident centers: D reaches much farther than this in every direction.
-  return {least, S(0.5) * least, S(0.25) * least};
 }
 
 /// Whether D has an inside of its own: not when both cores are flat.
@@ -493,8 +478,53 @@ TANGERE_HD inline Penetration<S> penetrationFromSeed(const Pair& pair, S size,
   out.numPieces = seed.numPieces;
   for (int i = 0; i < seed.numPieces; ++i)
     for (int k = 0; k < 2; ++k) out.piece[i][k] = seed.piece[i][k];
-  out.converged = true;
+  out.converged = out.polished = true;
   return out;
+}
+
+/// Curved cores that touch, or nearly: the points that GJK and EPA go by are then so close to the
+/// origin that their direction is rounding, or stand so close to each other that a face has half
+/// the digits. The support plane through the exit of the ray of the centers has all of them.
+/// `contact` is the answer so far, with the points of D that carry it.
+template <class Pair, class S>
+TANGERE_HD inline bool refineTouch(const Pair& pair, S size, const SimplexVertex<S>* vertex,
+                                   int count, ConvexContact<S>& contact,
+                                   RefinedDirection<S>& refined) {
+  using std::fabs;
+  const S epsilon = S(2.220446049250313e-16), near = S(1e-6) * size;
+  const S coarse = -(contact.distance + pair.a.radius + pair.b.radius);
+  const Vec3T<S> pointA = contact.pointA + contact.normal * pair.a.radius;
+  const auto agrees = [&] { return fabs(refined.value - coarse) <= near; };
+  Vec3T<S> exit = -contact.normal;
+  const bool found =
+      (refineFromPortal(pair, epsilon, refined, &exit) && agrees()) ||
+      (refineFromSome(pair, -contact.normal, vertex, count, size, epsilon, refined) && agrees()) ||
+      refineOnParallelFaces(pair, exit, coarse, pointA, refined) ||
+      refineOnParallelFaces(pair, -contact.normal, coarse, pointA, refined);
+  if (!found) return false;
+  // What was found to touch does so but for rounding.
+  S value = refined.value;
+  if (coarse >= S(0) && value < S(0) && value > S(-4e-15) * size) value = S(0);
+  setContact(pair, refined.pointA, refined.pointA - refined.direction * value, -value,
+             -refined.direction, contact);
+  contact.status = QueryStatus::Ok;
+  return true;
+}
+
+/// Whether an answer is one for refineTouch(). Newton's method has room to err as well where the
+/// bounds that it must meet are little but rounding.
+template <class Pair, class S>
+TANGERE_HD inline bool isTouch(const Pair& pair, S coreDistance, bool polished, S size) {
+  using std::fabs;
+  return !pair.isPolytopePair() && fabs(coreDistance) <= (polished ? S(1e-9) : S(1e-6)) * size &&
+         hasInside(pair);
+}
+
+/// Whether v is so short that its direction is rounding: D then reaches past the plane across it.
+template <class Pair, class S>
+TANGERE_HD inline bool hasLostDirection(const Pair& pair, const GjkResult<S>& gjk, S size) {
+  return pair.isPolytopePair() && gjk.distance <= S(1e-12) * size &&
+         dot(gjk.normal, pair.support(-gjk.normal).w) < S(-1e-11) * size;
 }
 
 /// Contact of overlapping cores, left for the next query. A proof that still holds is kept.
@@ -502,8 +532,20 @@ template <class Pair, class S, class Hint>
 TANGERE_HD inline void finishOverlap(const Pair& pair, const Penetration<S>& deep, Hint* hint,
                                      bool keepProof, ConvexContact<S>& out) {
   setContact(pair, deep, out);
-  remember(hint, out.normal, deep.piece, deep.numPieces);
   if (!keepProof) rememberClearance(pair, deep, hint);
+  const S size = minkowskiSize(pair);
+  if (!isTouch(pair, deep.depth, deep.polished, size)) {
+    remember(hint, out.normal, deep.piece, deep.numPieces);
+    return;
+  }
+  RefinedDirection<S> refined;
+  Unset<SimplexVertex<S>, 3> p;
+  for (int i = 0; i < deep.numPieces; ++i) p[i] = pair.vertex(deep.piece[i][0], deep.piece[i][1]);
+  // A flat face has no pieces: those of the first answer stay.
+  if (refineTouch(pair, size, p.data(), deep.numPieces, out, refined) && refined.numPieces > 0)
+    remember(hint, out.normal, refined.piece, refined.numPieces);
+  else
+    remember(hint, out.normal, deep.piece, deep.numPieces);
 }
 
 /// What is known before the first support point of GJK.
@@ -533,7 +575,13 @@ TANGERE_HD inline bool distanceFromHint(const Pair& pair, Hint* hint, S size, Gj
   } else {
     setContact(pair, gjk.pointA, gjk.pointA - gjk.normal * gjk.distance, gjk.distance, gjk.normal,
                out);
-    remember(hint, out.normal, seed.piece, seed.numPieces);
+    RefinedDirection<S> refined;
+    if (isTouch(pair, gjk.distance, true, size) &&
+        refineTouch(pair, size, seed.vertex.data(), seed.numPieces, out, refined) &&
+        refined.numPieces > 0)
+      remember(hint, out.normal, refined.piece, refined.numPieces);
+    else
+      remember(hint, out.normal, seed.piece, seed.numPieces);
   }
   return true;
 }
@@ -560,13 +608,21 @@ TANGERE_HD inline ConvexContact<S> convexDistance(const Pair& pair, S upperBound
     GjkOptions<S> options;
     options.limit = upperBound + pair.a.radius + pair.b.radius;
     const GjkStatus status = gjkDistance(pair, options, startAxis(pair, hint, size), size, gjk);
-    if (status == GjkStatus::Overlapping) {
+    if (status == GjkStatus::Overlapping || hasLostDirection(pair, gjk, size)) {
       finishOverlap(pair, penetrationDepth(pair, gjk.simplex, size), hint, false, out);
     } else {
       setContact(pair, gjk.pointA, gjk.pointA - gjk.normal * gjk.distance, gjk.distance, gjk.normal,
                  out);
-      remember(hint, out.normal, gjk.simplex);
       if (status == GjkStatus::Stalled) out.status = QueryStatus::NotConverged;
+      RefinedDirection<S> refined;
+      Unset<SimplexVertex<S>, 4> p;
+      for (int i = 0; i < gjk.simplex.count; ++i) p[i] = gjk.simplex.vertex(i);
+      if (status != GjkStatus::Beyond && isTouch(pair, gjk.distance, gjk.polished, size) &&
+          refineTouch(pair, size, p.data(), gjk.simplex.count, out, refined) &&
+          refined.numPieces > 0)
+        remember(hint, out.normal, refined.piece, refined.numPieces);
+      else
+        remember(hint, out.normal, gjk.simplex);
     }
   }
   if (!enableSigned && out.distance < S(0)) {

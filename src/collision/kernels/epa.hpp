@@ -30,6 +30,7 @@ struct Penetration {
   int piece[3][2] = {};  ///< of A and B, that meet there
   int numPieces = 0;
   bool converged = false;
+  bool polished = false;  ///< the direction has all its digits: by Newton's method, or an axis
   /// Every direction that does not lead down to this one has at least this depth; 0: unknown.
   S clearance{};
 };
@@ -177,6 +178,9 @@ struct EpaSearch {
     best.pointB = p.a - best.direction * best.depth;
   }
 
+  /// Whether the best direction is a minimum found by Newton's method, or an axis.
+  [[nodiscard]] TANGERE_HD bool hasPolished() const { return bestFace < 0 && best.numPieces > 0; }
+
   /// Begins with a minimum that is known. Its finder comes again after a small motion: a few steps
   /// beyond the proof save it the next search. Not on rims, where a step costs more than that.
   TANGERE_HD void startFrom(const PolishResult<S>& seed) {
@@ -210,8 +214,6 @@ struct EpaSearch {
   [[nodiscard]] TANGERE_HD static constexpr bool hasRim(CoreType core) {
     return core == CoreType::Cylinder || core == CoreType::Cone;
   }
-  [[nodiscard]] TANGERE_HD bool hasPolished() const { return bestFace < 0 && best.numPieces > 0; }
-
   /// Curved cores: looks for a local minimum from face f. True when f needs no more work; if not,
   /// `p`, the point to expand with, may be replaced by a better one.
   TANGERE_HD bool settle(int f, const Vec3T<S>& normal, S depth, SimplexVertex<S>* p) {
@@ -365,6 +367,7 @@ TANGERE_HD inline Penetration<S> epaExpand(const Pair& pair, EpaPolytope<S>& pol
   detail::EpaSearch<Pair, S> search(pair, polytope, size);
   if (seed != nullptr) search.startFrom(*seed);
   search.run();
+  search.best.polished = search.hasPolished();
   return search.best;
 }
 

@@ -37,6 +37,7 @@ struct GjkResult {
   S distance{};       ///< |v|; with Beyond a lower bound
   Vec3T<S> normal{};  ///< unit, along v; known to more digits than v where v is small
   Vec3T<S> pointA{};
+  bool polished = false;  ///< by Newton's method: the normal has all its digits
   Simplex<S> simplex;
 };
 
@@ -98,6 +99,7 @@ TANGERE_HD inline void setPolished(const PolishResult<S>& polished, S distance,
   result.distance = distance;
   result.v = result.normal * distance;
   result.pointA = polished.pointA;
+  result.polished = true;
 }
 
 /// Newton's method from the current simplex; true when it ends with both bounds together. If not,

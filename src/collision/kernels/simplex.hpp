@@ -117,6 +117,22 @@ TANGERE_HD inline Vec3T<S> anyPerpendicular(const Vec3T<S>& u) {
   return cross(u, Vec3T<S>{S(0), S(0), S(1)});
 }
 
+/// D's size: what lengths are compared to.
+template <class Pair>
+TANGERE_HD inline typename Pair::Scalar minkowskiSize(const Pair& pair) {
+  return pair.a.boundingRadius + pair.b.boundingRadius;
+}
+
+/// A point inside D that is not the origin.
+template <class Pair, class S>
+TANGERE_HD inline Vec3T<S> insidePoint(const Pair& pair, S size) {
+  const Vec3T<S> c = pair.center();
+  const S least = S(1e-8) * size;
+  if (squaredNorm(c) > least * least) return c;
+  // Coincident centers: D reaches much farther than this in every direction.
+  return {least, S(0.5) * least, S(0.25) * least};
+}
+
 }  // namespace detail
 
 /// Up to four points of D and the point v of their hull that is nearest to the origin:
