@@ -6,8 +6,10 @@
 namespace tangere::solver {
 
 const PackFunctions& packFunctions() {
-  static const PackFunctions* const functions =
-      avx2PackFunctions() != nullptr ? avx2PackFunctions() : &genericPackFunctions();
+  static const PackFunctions* const functions = [] {
+    if (avx512PackFunctions() != nullptr) return avx512PackFunctions();
+    return avx2PackFunctions() != nullptr ? avx2PackFunctions() : &genericPackFunctions();
+  }();
   return *functions;
 }
 

@@ -5,8 +5,8 @@
 // pack share no moving block. Lanes and rows that are not used have no mass,
 // and a slot of their own, so they do nothing.
 //
-// The functions are compiled twice, for any machine and for AVX2; both give the
-// same bits, since lanes never meet and no operation is fused.
+// The functions are compiled for any machine, for AVX2 and for AVX-512; all give
+// the same bits, since lanes never meet and no operation is fused.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,7 @@ struct alignas(32) GroupPack {
   std::int32_t firstFrame = 0;
   std::int32_t frameStride = 0;                 ///< 0: all points of each group share their frame
   std::int32_t firstSpin = -1;                  ///< -1: no torsional or rolling friction
+  std::int32_t isApartFromNext = 0;             ///< shares no moving block with the next pack
   Pack inverseInertia1[6], inverseInertia2[6];  ///< xx yy zz xy xz yz
   Pack inverseH;                                ///< of the sub-step of the points [1/s]
 };
@@ -55,6 +56,7 @@ struct alignas(32) RowPack {
   Pack friction;
   Pack target;      ///< least v_n allowed
   Pack impulse[3];  ///< of this sub-step: t1, t2, n
+  Pack change;      ///< (change of velocity)^2 by the last sweep
 };
 
 /// What is read once in a sub-step.
@@ -66,7 +68,6 @@ struct alignas(32) RowRecord {
   Pack normalWork, frictionWork;
   Pack pushedWork;  ///< lambda_n target where the target asks to part: energy
                     ///< that was asked for
-  Pack change;      ///< (change of velocity)^2 by the last sweep
   Pack correction;  ///< position problem: impulse, and the least v_n
   Pack correctionTarget;
   std::int32_t point[kLanes];  ///< -1: none
@@ -157,6 +158,8 @@ struct PackFunctions {
   /// step += alpha direction, residual -= alpha image, image = preconditioned
   /// residual. Partials and result as beginProjection.
   double (*advanceProjection)(const PackView& view, int begin, int end, double alpha);
+  /// 1 where the step takes the impulse of a point out of its cone, else 0.
+  double (*leavesCones)(const PackView& view, int begin, int end);
   /// Shortens the step of each point so that its impulse stays in its cone.
   void (*limitStep)(const PackView& view, int begin, int end);
   /// Adds the step, times the factor, to the velocities and to the impulses, or
@@ -174,9 +177,10 @@ struct PackFunctions {
 
 /// The ones for this machine.
 [[nodiscard]] const PackFunctions& packFunctions();
-/// Those for any machine, and those for AVX2 (null where it was not compiled or
-/// the machine lacks it).
+/// Those for any machine, and those for AVX2 and for AVX-512 (null where they were not
+/// compiled or the machine lacks it).
 [[nodiscard]] const PackFunctions& genericPackFunctions();
 [[nodiscard]] const PackFunctions* avx2PackFunctions();
+[[nodiscard]] const PackFunctions* avx512PackFunctions();
 
 }  // namespace tangere::solver

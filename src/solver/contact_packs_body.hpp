@@ -304,54 +304,88 @@ TANGERE_INLINE Pack solveSpin(const GroupPack& group, Pack normalImpulse, const 
 /// The impulses a sweep starts from: as they are, remembered for the next one, or carried on.
 enum class Start { AsTheyAre, Remembered, CarriedOn };
 
+/// A pack that is being swept.
+struct SweptPack {
+  const GroupPack* group;
+  Bodies body1, body2;
+};
+
+TANGERE_INLINE SweptPack beginPack(const PackView& view, int g) {
+  const GroupPack& group = view.groups[g];
+  return {&group, gather(view.velocities, group.slot1), gather(view.velocities, group.slot2)};
+}
+
+TANGERE_INLINE void endPack(const PackView& view, const SweptPack& pack) {
+  scatter(pack.body1, view.velocities, pack.group->slot1);
+  scatter(pack.body2, view.velocities, pack.group->slot2);
+}
+
+/// Returns the square of the change of velocity.
+template <Start kStart>
+TANGERE_INLINE Pack sweepRow(const PackView& view, int k, double momentum, SweptPack* pack) {
+  const GroupPack& group = *pack->group;
+  RowPack& row = view.rows[group.firstRow + k];
+  const Axes axes = axesOf(view, group, k);
+  const auto& [t1, t2, n] = axes;
+  const V3 r1 = load(row.r1), r2 = load(row.r2);
+  const V3 v = velocityAt(pack->body1, pack->body2, r1, r2);
+
+  Pack start[3] = {row.impulse[0], row.impulse[1], row.impulse[2]};
+  if constexpr (kStart != Start::AsTheyAre) {
+    RowMomentum& memory = view.rowMomenta[group.firstRow + k];
+    for (int i = 0; i < 3; ++i) {
+      const Pack now = start[i];
+      if constexpr (kStart == Start::CarriedOn) {
+        start[i] = now + splat(momentum) * (now - memory.last[i]);
+      }
+      memory.last[i] = now;
+    }
+  }
+  const Pack normalImpulse =
+      maximum(start[2] - row.normalMass * (dot(n, v) - row.target), splat(0));
+  const Pack dn = normalImpulse - start[2];
+  Pack l1 = start[0], l2 = start[1];
+  solveDisk(row.tangentMass, row.tangentStep, row.friction * normalImpulse,
+            dot(t1, v) + row.coupling[0] * dn, dot(t2, v) + row.coupling[1] * dn, &l1, &l2);
+
+  const V3 impulse = (l1 - start[0]) * t1 + (l2 - start[1]) * t2 + dn * n;
+  row.impulse[0] = l1;
+  row.impulse[1] = l2;
+  row.impulse[2] = normalImpulse;
+  apply(group, impulse, r1, r2, &pack->body1, &pack->body2);
+  const Pack inverseMass = pack->body1.inverseMass + pack->body2.inverseMass;
+  Pack change = dot(impulse, impulse) * (inverseMass * inverseMass);
+  if (group.firstSpin >= 0) {
+    change = maximum(change, solveSpin(group, normalImpulse, axes, &view.spins[group.firstSpin + k],
+                                       &pack->body1, &pack->body2));
+  }
+  row.change = change;
+  return change;
+}
+
+/// A row waits for the one before it, a hundred operations in a row: packs that share no block are
+/// therefore swept two at a time, and the machine works on one while the other waits.
 template <Start kStart>
 TANGERE_INLINE double sweepFrom(const PackView& view, int begin, int end, double momentum) {
   Pack worst = splat(0);
   for (int g = begin; g < end; ++g) {
-    const GroupPack& group = view.groups[g];
-    Bodies body1 = gather(view.velocities, group.slot1);
-    Bodies body2 = gather(view.velocities, group.slot2);
-    const Pack inverseMass = body1.inverseMass + body2.inverseMass;
-    for (int k = 0; k < group.numRows; ++k) {
-      RowPack& row = view.rows[group.firstRow + k];
-      const Axes axes = axesOf(view, group, k);
-      const auto& [t1, t2, n] = axes;
-      const V3 r1 = load(row.r1), r2 = load(row.r2);
-      const V3 v = velocityAt(body1, body2, r1, r2);
-
-      Pack start[3] = {row.impulse[0], row.impulse[1], row.impulse[2]};
-      if constexpr (kStart != Start::AsTheyAre) {
-        RowMomentum& memory = view.rowMomenta[group.firstRow + k];
-        for (int i = 0; i < 3; ++i) {
-          const Pack now = start[i];
-          if constexpr (kStart == Start::CarriedOn) {
-            start[i] = now + splat(momentum) * (now - memory.last[i]);
-          }
-          memory.last[i] = now;
-        }
+    SweptPack pack = beginPack(view, g);
+    const int numRows = pack.group->numRows;
+    int k = 0;
+    if (pack.group->isApartFromNext != 0 && g + 1 < end) {
+      SweptPack other = beginPack(view, ++g);
+      const int numOther = other.group->numRows;
+      for (; k < numRows && k < numOther; ++k) {
+        worst = maximum(worst, sweepRow<kStart>(view, k, momentum, &pack));
+        worst = maximum(worst, sweepRow<kStart>(view, k, momentum, &other));
       }
-      const Pack normalImpulse =
-          maximum(start[2] - row.normalMass * (dot(n, v) - row.target), splat(0));
-      const Pack dn = normalImpulse - start[2];
-      Pack l1 = start[0], l2 = start[1];
-      solveDisk(row.tangentMass, row.tangentStep, row.friction * normalImpulse,
-                dot(t1, v) + row.coupling[0] * dn, dot(t2, v) + row.coupling[1] * dn, &l1, &l2);
-
-      const V3 impulse = (l1 - start[0]) * t1 + (l2 - start[1]) * t2 + dn * n;
-      row.impulse[0] = l1;
-      row.impulse[1] = l2;
-      row.impulse[2] = normalImpulse;
-      apply(group, impulse, r1, r2, &body1, &body2);
-      Pack change = dot(impulse, impulse) * (inverseMass * inverseMass);
-      if (group.firstSpin >= 0) {
-        change = maximum(change, solveSpin(group, normalImpulse, axes,
-                                           &view.spins[group.firstSpin + k], &body1, &body2));
+      for (int i = k; i < numOther; ++i) {
+        worst = maximum(worst, sweepRow<kStart>(view, i, momentum, &other));
       }
-      worst = maximum(worst, change);
-      view.records[group.firstRow + k].change = change;
+      endPack(view, other);
     }
-    scatter(body1, view.velocities, group.slot1);
-    scatter(body2, view.velocities, group.slot2);
+    for (; k < numRows; ++k) worst = maximum(worst, sweepRow<kStart>(view, k, momentum, &pack));
+    endPack(view, pack);
   }
   return largest(worst);
 }
@@ -528,6 +562,24 @@ double advanceProjection(const PackView& view, int begin, int end, double alpha)
   return largest(worst);
 }
 
+double leavesCones(const PackView& view, int begin, int end) {
+  Pack worst = splat(0);
+  for (int g = begin; g < end; ++g) {
+    const GroupPack& group = view.groups[g];
+    for (int k = 0; k < group.numRows; ++k) {
+      const RowPack& row = view.rows[group.firstRow + k];
+      const ProjectionPack& p = view.projections[group.firstRow + k];
+      const Pack normal = row.impulse[2] + p.step[2];
+      const Pack l1 = row.impulse[0] + p.step[0], l2 = row.impulse[1] + p.step[1];
+      const Pack radius = row.friction * normal;
+      const Pack opens = select(normal <= splat(0), p.isClosed, splat(0));
+      const Pack slides = select(l1 * l1 + l2 * l2 >= radius * radius, p.isSticking, splat(0));
+      worst = maximum(worst, maximum(opens, slides));
+    }
+  }
+  return largest(worst);
+}
+
 void limitStep(const PackView& view, int begin, int end) {
   for (int g = begin; g < end; ++g) {
     const GroupPack& group = view.groups[g];
@@ -641,6 +693,7 @@ constexpr PackFunctions kFunctions = {.prepare = prepare,
                                       .spreadDirection = spreadDirection,
                                       .imageOfDirection = imageOfDirection,
                                       .advanceProjection = advanceProjection,
+                                      .leavesCones = leavesCones,
                                       .limitStep = limitStep,
                                       .applyStep = applyStep,
                                       .workOfStep = workOfStep,

@@ -12,6 +12,9 @@ namespace {
 /// Sweeps of a small island that Newton's method did not solve.
 constexpr int kMaxFallbackSweeps = 2000;
 constexpr Real kFallbackTolerance = 1e-13;
+/// The tolerance is for islands that creep no faster than this; above, it grows with the speed
+/// [m/s].
+constexpr Real kCreep = 1e-3;
 /// When an attempt would add energy: times the sweeps, and how often. The last
 /// one starts from zero.
 constexpr int kRetryFactor = 5;
@@ -40,6 +43,7 @@ SweepOptions sweepOptions(const ImpulseOptions& options) {
   return {.numSubsteps = std::max(options.numSubsteps, 1),
           .numSweeps = std::max(options.numSweeps, 1),
           .tolerance = options.tolerance,
+          .partOfMotion = options.tolerance / kCreep,
           .numCorrectionSweeps = options.numCorrectionSweeps,
           .numProjections = options.numProjections,
           .numProjectionSteps = options.numProjectionSteps};
@@ -140,6 +144,7 @@ void ImpulseSolver::Impl::solveSmall(ImpulseProblem& problem, const ImpulseIslan
     sweeps.numSubsteps = 1;
     sweeps.numSweeps = kMaxFallbackSweeps;
     sweeps.tolerance = kFallbackTolerance;
+    sweeps.partOfMotion = 0;
     sweeps.numCorrectionSweeps = kMaxFallbackSweeps;
   }
   const Real allowed = kEnergyRounding * energyScale(problem, island);
@@ -161,6 +166,7 @@ void ImpulseSolver::Impl::solveLaidOut(ImpulseProblem& problem, const ImpulseOpt
   for (int round = 0; round < kRetryRounds; ++round) {
     more.numSweeps *= kRetryFactor;
     more.numProjections = 0;
+    more.partOfMotion = 0;
     more.isWarm = round + 1 < kRetryRounds;
     worker->sweeps.solve(problem, options, more, dt, slotOfBlock, team, report);
     if (report->contactWork <= allowed) break;

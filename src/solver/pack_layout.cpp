@@ -37,6 +37,7 @@ void PackLayout::build(const ImpulseProblem& problem, const ImpulseIsland& islan
   divide(problem, island, slotOfBlock);
   sortByLevel(problem, island, slotOfBlock);
   pack_groups_.clear();
+  is_apart_from_next_.clear();
   row_begin_.assign(1, 0);
   pack_begin_.assign(1, 0);
   for (int level = 0; level < num_levels_; ++level) {
@@ -168,6 +169,7 @@ void PackLayout::addPacks(const ImpulseProblem& problem, std::span<const std::in
       if (isUsed) numRows = std::max(numRows, problem.groups[group].count);
     }
     row_begin_.push_back(row_begin_.back() + numRows);
+    is_apart_from_next_.push_back(lanes > 1 && next < groups.size() ? 1 : 0);  // of one colour
   }
 }
 

@@ -66,6 +66,8 @@ class PackLayout {
   [[nodiscard]] int numPacks() const { return static_cast<int>(row_begin_.size()) - 1; }
   [[nodiscard]] int numRows() const { return row_begin_.back(); }
   [[nodiscard]] int firstRow(int pack) const { return row_begin_[pack]; }
+  /// Whether a pack shares no moving block with the next one.
+  [[nodiscard]] bool isApartFromNext(int pack) const { return is_apart_from_next_[pack] != 0; }
   /// kLanes groups of the problem, -1: none.
   [[nodiscard]] const std::int32_t* groupsOf(int pack) const {
     return &pack_groups_[kLanes * pack];
@@ -109,6 +111,7 @@ class PackLayout {
   std::vector<std::int32_t> pack_begin_;   // of each union, and the end
   std::vector<std::int32_t> row_begin_;    // of each pack, and the end
   std::vector<std::int32_t> pack_groups_;  // four for each pack, -1: none
+  std::vector<std::uint8_t> is_apart_from_next_;
 };
 
 }  // namespace tangere::solver

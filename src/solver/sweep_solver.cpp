@@ -5,6 +5,7 @@
 #include "solver/slot_velocity.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -25,7 +26,11 @@ constexpr Real kNearRest = 0.0005;
 /// step are those of bodies that move. Conjugate gradients serve rest: such an island gets sweeps
 /// with momentum in their place.
 constexpr Real kInMotion = 0.002;
-constexpr int kMaxStepsNearRest = 200;
+constexpr int kMaxStepsNearRest = 600;
+/// After so many steps, and each time that they have doubled, conjugate gradients look whether
+/// impulses have left their cones. If so the points are not to stay as they were taken to be, and
+/// more steps are of no use: where one point of a pyramid slid this was most of the time spent.
+constexpr int kFirstLook = 16;
 /// Velocities before the step that are left alone, as a multiple of the tolerance.
 constexpr Real kCleanEnough = 3;
 /// Conjugate gradients end at this part of what they started with.
@@ -87,26 +92,27 @@ Real SweepSolver::solveSubstep(Team* team, bool isFirst, int* iterations) {
     });
   }
   const bool canClean =
-      isFirst && sweeps_.isWarm && sweeps_.numProjections > 0 && !has_driven_ && !isLarge();
+      isFirst && sweeps_.isWarm && sweeps_.numProjections > 0 && !has_driven_ && isNearRest();
   // Attempts without projections are those after one that made energy. They have no momentum
   // either, so that every update takes some.
   const bool hasMomentum = has_momentum_ && sweeps_.numProjections > 0;
   Momentum momentum;
   Real residual = 0;
+  const Real tolerance = toleranceOfCreep();
   for (int round = 0;; ++round) {
     for (int k = 0; k < sweeps_.numSweeps; ++k) {
       const bool isPlain = !hasMomentum || (round == 0 && k == 0);
       residual = std::sqrt(isPlain ? sweepOnce(team) : sweepOn(team, &momentum));
       ++*iterations;
-      if (residual <= sweeps_.tolerance) break;
+      if (residual <= tolerance) break;
       if (round == 0 && k == 0 && canClean) *iterations += cleanVelocities(team);
     }
-    if (residual <= sweeps_.tolerance || round >= sweeps_.numProjections) break;
+    if (residual <= tolerance || round >= sweeps_.numProjections) break;
     if (isLarge() && residual > kInMotion * largest_gain_) {
       if (!hasMomentum) break;
       continue;
     }
-    *iterations += projectVelocities(team, sweeps_.tolerance);
+    *iterations += projectVelocities(team, tolerance);
     momentum = {};
   }
   forBodies(team, [&](int first, int end) {
@@ -218,6 +224,17 @@ Real SweepSolver::Momentum::next() {
   const Real before = t;
   t = Real(0.5) * (1 + std::sqrt(1 + 4 * t * t));
   return (before - 1) / t;
+}
+
+/// Contacts of a body that rolls are new in every step: there is then nothing to be found once and
+/// for all.
+bool SweepSolver::isNearRest() const { return !isLarge() && fastest_ <= kNearRest * largest_gain_; }
+
+/// In an island where bodies creep, slower than one step of free fall, what is left of a velocity
+/// counts against those that there are. (Faster ones are bodies that fall or hit: exactly, then.)
+Real SweepSolver::toleranceOfCreep() const {
+  if (fastest_ > largest_gain_) return sweeps_.tolerance;
+  return std::max(sweeps_.tolerance, sweeps_.partOfMotion * fastest_);
 }
 
 /// As inOrder(): the blocks of a part are carried on by the thread that then sweeps the part. Where
@@ -358,7 +375,7 @@ SweepSolver::Gradients SweepSolver::findStep(const PackView& view, Team* team, R
   const Real leastEnergy = kProjectionGoal * kProjectionGoal * energy;
   // There are no more steps than freedoms.
   int maxSteps = sweeps_.numProjectionSteps;
-  if (!isLarge() && residual < kNearRest * largest_gain_) {
+  if (isNearRest() && residual < kNearRest * largest_gain_) {
     maxSteps = std::max(maxSteps, std::min(6 * numBodies(), kMaxStepsNearRest));
   }
   for (; found.numSteps < maxSteps && residual > goal && energy > leastEnergy; ++found.numSteps) {
@@ -372,6 +389,10 @@ SweepSolver::Gradients SweepSolver::findStep(const PackView& view, Team* team, R
                              return Real(0);
                            }).sum;
     if (!(curvature > kLeastCurvature * size)) break;
+    if (found.numSteps >= kFirstLook && std::has_single_bit(unsigned(found.numSteps)) &&
+        leavesCones(team)) {
+      break;
+    }
     const Real alpha = energy / curvature;
     const Result advanced = sumsOf(team, [&](int first, int end) {
       return functions_->advanceProjection(view, first, end, alpha);
@@ -383,6 +404,12 @@ SweepSolver::Gradients SweepSolver::findStep(const PackView& view, Team* team, R
     size = energy + beta * beta * size;
   }
   return found;
+}
+
+bool SweepSolver::leavesCones(Team* team) {
+  return worstOf(team, [&](int first, int end) {
+           return functions_->leavesCones(view_, first, end);
+         }).worst > 0;
 }
 
 void SweepSolver::takeStep(Team* team, Real factor, bool isExtra) {

@@ -20,6 +20,9 @@ struct SweepOptions {
   int numSubsteps = 1;
   int numSweeps = 1;
   Real tolerance = 0;
+  /// A tolerance as a part of the speed of the fastest block, where that is larger and nothing
+  /// falls.
+  Real partOfMotion = 0;
   int numCorrectionSweeps = 1;
   /// false: every sub-step starts from zero impulses.
   bool isWarm = true;
@@ -148,6 +151,9 @@ class SweepSolver {
   };
   int projectVelocities(Team* team, Real tolerance);
   int cleanVelocities(Team* team);
+  [[nodiscard]] bool isNearRest() const;
+  [[nodiscard]] Real toleranceOfCreep() const;
+  [[nodiscard]] bool leavesCones(Team* team);
   [[nodiscard]] Result beginGradients(const PackView& view, Team* team);
   Gradients findStep(const PackView& view, Team* team, Real tolerance, const Result& start);
   void takeStep(Team* team, Real factor, bool isExtra);
@@ -164,6 +170,7 @@ class SweepSolver {
   bool has_momentum_ = false;
   bool has_driven_ = false;  // a fixed block that moves
   Real largest_gain_ = 0;    // of velocity, by the free accelerations in one sub-step
+  Real fastest_ = 0;         // block, before the step: root of its kinetic energy per half mass
   TargetRule rule_;          // of overlapping points
   PackLayout layout_;
   ScratchArray<GroupPack> groups_;

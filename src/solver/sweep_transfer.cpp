@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace tangere::solver {
 namespace {
@@ -54,6 +55,14 @@ SlotMomentum restingMomentum(const ImpulseBlock& block) {
   return momentum;
 }
 
+/// Kinetic energy over half the mass, with the inertia of restingMomentum().
+Real squaredSpeed(const ImpulseBlock& block) {
+  const Sym3& inverse = block.inverseInertia;
+  const Real trace = inverse.xx + inverse.yy + inverse.zz;
+  const Real gyration2 = trace > 0 ? 3 * block.inverseMass / trace : 0;
+  return squaredNorm(block.velocity) + gyration2 * squaredNorm(block.angularVelocity);
+}
+
 bool hasSpin(const ImpulseProblem& problem, const ImpulseGroup& group) {
   const auto first = problem.points.begin() + group.first;
   return std::any_of(first, first + group.count, [](const ImpulsePoint& point) {
@@ -96,11 +105,14 @@ void SweepSolver::layOut(const ImpulseProblem& problem, const ImpulseIsland& isl
     return isDriven(problem.groups[g].block1) || isDriven(problem.groups[g].block2);
   });
   largest_gain_ = 0;
+  Real fastest2 = 0;
   for (const std::int32_t b : island.blocks) {
     const ImpulseBlock& block = problem.blocks[b];
+    fastest2 = std::max(fastest2, squaredSpeed(block));
     largest_gain_ =
         std::max(largest_gain_, norm((block.duration / sweeps_.numSubsteps) * block.acceleration));
   }
+  fastest_ = std::sqrt(fastest2);
 }
 
 void SweepSolver::growArrays() {
@@ -178,6 +190,7 @@ void SweepSolver::fillPack(const ImpulseProblem& problem, std::span<const std::i
   out.numRows = rows.end - rows.begin;
   out.frameStride = 0;
   out.firstSpin = -1;
+  out.isApartFromNext = layout_.isApartFromNext(pack) ? 1 : 0;
   for (int lane = 0; lane < kLanes; ++lane) {
     const std::int32_t g = layout_.groupsOf(pack)[lane];
     if (g < 0) continue;
@@ -192,7 +205,7 @@ void SweepSolver::fillPack(const ImpulseProblem& problem, std::span<const std::i
     RowRecord& record = records_[row];
     for (int i = 0; i < 3; ++i) record.sum[i] = record.extra[i] = Pack{};
     record.normalWork = record.frictionWork = record.pushedWork = Pack{};
-    record.change = record.correction = Pack{};
+    record.correction = rows_[row].change = Pack{};
   }
   for (int lane = 0; lane < kLanes; ++lane) fillLane(problem, slotOfBlock, pack, lane);
 }
@@ -259,8 +272,8 @@ SweepSolver::Result SweepSolver::summaryOf(int part) const {
       for (int lane = 0; lane < kLanes; ++lane) {
         result.sum += get(&record.normalWork, 0, lane) + get(&record.frictionWork, 0, lane) -
                       get(&record.pushedWork, 0, lane);
-        if (record.point[lane] >= 0 && get(&record.change, 0, lane) > result.worst) {
-          result.worst = get(&record.change, 0, lane);
+        if (record.point[lane] >= 0 && get(&rows_[row].change, 0, lane) > result.worst) {
+          result.worst = get(&rows_[row].change, 0, lane);
           result.worstPoint = record.point[lane];
         }
       }

@@ -239,6 +239,33 @@ TEST(BoxBox, EqualBoxesStackedKeepFourCornersUnderPerturbation) {
   }
 }
 
+TEST(BoxBox, BoxesOfOneWidthTouchAtTheCornersOfTheirOverlapHoweverLittleTheyAreTurned) {
+  // As in a pyramid: the sides at y = -0.5 and 0.5 lie on each other and cross at tiny angles.
+  test::Random random(16);
+  const Vec3 half{0.5, 0.5, 0.5};
+  const auto turned = [](const Vec3& w, const Vec3& p) {
+    return Transform{rotationMatrix(Quat{1, w.x / 2, w.y / 2, w.z / 2}), p};
+  };
+  for (int trial = 0; trial < 500; ++trial) {
+    const Vec3 w = random.inBall() * 1e-6;
+    const Vec3 p = Vec3{0.5, 0, 0.999} + random.inBall() * 1e-6;
+    const ContactManifold m = kBoxes.collide(half, {}, half, turned(w, p));
+    ASSERT_EQ(m.count, 4);
+    for (const Vec3& corner : {Vec3{0, -0.5, 0.4995}, Vec3{0, 0.5, 0.4995}, Vec3{0.5, -0.5, 0.4995},
+                               Vec3{0.5, 0.5, 0.4995}}) {
+      Real nearest = 1;
+      for (const ContactPoint& point : m.contacts())
+        nearest = std::min(nearest, norm(point.position - corner));
+      ASSERT_LT(nearest, 1e-5) << trial;
+    }
+    const ContactManifold q = kBoxes.collide(
+        half, {}, half, turned(w + random.inBall() * 1e-12, p + random.inBall() * 1e-12));
+    ASSERT_EQ(features(q), features(m));
+    for (int i = 0; i < 4; ++i)
+      ASSERT_LT(norm(q.points[i].position - m.points[i].position), 1e-11) << trial;
+  }
+}
+
 TEST(BoxBox, SwappingTheBoxesTurnsTheNormalsAndKeepsThePoints) {
   test::Random random(16);
   std::vector<std::tuple<Vec3, Transform, Vec3, Transform>> cases;

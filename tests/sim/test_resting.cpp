@@ -163,6 +163,31 @@ TEST(Resting, AStackThatIsNotQuiteStraightStandsWithLessThanAMillimetreOfDrift) 
   }
 }
 
+TEST(Resting, APyramidOfEqualCubesComesToRestAndThenNeedsHardlyMoreThanOneSweep) {
+  Scene scene;
+  scene.options.sleep.enabled = false;
+  scene.options.dt = 0.002;
+  scene.bodies = {floorOf()};
+  constexpr int kBase = 20;
+  for (int row = 0; row < kBase; ++row) {
+    for (int i = 0; i < kBase - row; ++i) {
+      const Real x = 0.11 * (static_cast<Real>(i) + Real(0.5) * static_cast<Real>(row));
+      scene.bodies.push_back(bodyOf(named("cube", 100 * (row + 1) + i), cube(0.05),
+                                    {x, 0, 0.05 + 0.1 * static_cast<Real>(row)}));
+    }
+  }
+  CheckedSimulation run(scene);
+  run.runFor(2);
+  int numIterations = 0;
+  run.run(100, [&] {
+    numIterations += run.sim.report().iterations;
+    for (std::size_t i = 1; i < scene.bodies.size(); ++i)
+      EXPECT_LT(norm(run.velocity(scene.bodies[i].name)), 1e-6) << scene.bodies[i].name;
+  });
+  EXPECT_LE(numIterations,
+            200);  // 730 while the points wandered along sides that lie on each other
+}
+
 TEST(Resting, ALightBodyCarriesAHeavyOne) {
   for (const Real ratio : {1e3, 1e6}) {
     Scene scene;

@@ -147,6 +147,7 @@ struct RandomPacks {
       functions.imageOfDirection(packs, 0, n);
       functions.advanceProjection(packs, 0, n, 0.1);
     }
+    alongs.push_back(functions.leavesCones(packs, 0, n));
     functions.limitStep(packs, 0, n);
     functions.applyStep(packs, 0, n, 1, false);
     functions.applyStep(packs, 0, n, 0.5, true);
@@ -163,23 +164,68 @@ void expectSameBits(const std::vector<T>& a, const std::vector<T>& b, const char
   EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(T)), 0) << what;
 }
 
-TEST(ContactPacks, BothBuildsGiveTheSameBits) {
-  if (avx2PackFunctions() == nullptr) GTEST_SKIP() << "this machine has no AVX2";
+void expectSameBits(const RandomPacks& a, const RandomPacks& b) {
+  expectSameBits(a.velocities, b.velocities, "velocities");
+  expectSameBits(a.pushes, b.pushes, "pushes");
+  expectSameBits(a.rows, b.rows, "rows");
+  expectSameBits(a.records, b.records, "records");
+  expectSameBits(a.spins, b.spins, "spins");
+  expectSameBits(a.projections, b.projections, "projections");
+  expectSameBits(a.partials, b.partials, "partials");
+  expectSameBits(a.rowMomenta, b.rowMomenta, "momenta of rows");
+  expectSameBits(a.slotMomenta, b.slotMomenta, "momenta of slots");
+  expectSameBits(a.alongs, b.alongs, "what went along");
+}
+
+void expectSameAsGeneric(const PackFunctions& functions) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RandomPacks generic(seed), wide(seed);
     generic.run(genericPackFunctions());
-    wide.run(*avx2PackFunctions());
-    expectSameBits(generic.velocities, wide.velocities, "velocities");
-    expectSameBits(generic.pushes, wide.pushes, "pushes");
-    expectSameBits(generic.rows, wide.rows, "rows");
-    expectSameBits(generic.records, wide.records, "records");
-    expectSameBits(generic.spins, wide.spins, "spins");
-    expectSameBits(generic.projections, wide.projections, "projections");
-    expectSameBits(generic.partials, wide.partials, "partials");
-    expectSameBits(generic.rowMomenta, wide.rowMomenta, "momenta of rows");
-    expectSameBits(generic.slotMomenta, wide.slotMomenta, "momenta of slots");
-    expectSameBits(generic.alongs, wide.alongs, "what went along");
+    wide.run(functions);
+    expectSameBits(generic, wide);
   }
+}
+
+TEST(ContactPacks, TheBuildForAvx2GivesTheSameBits) {
+  if (avx2PackFunctions() == nullptr) GTEST_SKIP() << "this machine has no AVX2";
+  expectSameAsGeneric(*avx2PackFunctions());
+}
+
+TEST(ContactPacks, TheBuildForAvx512GivesTheSameBits) {
+  if (avx512PackFunctions() == nullptr) GTEST_SKIP() << "this machine has no AVX-512";
+  expectSameAsGeneric(*avx512PackFunctions());
+}
+
+TEST(ContactPacks, PacksSweptTwoAtATimeGiveTheSameBits) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    RandomPacks one(seed), two(seed);
+    for (RandomPacks* packs : {&one, &two}) packs->groups[2].numRows = 1;  // less than its partner
+    for (std::size_t p = 0; p + 1 < two.groups.size(); ++p) two.groups[p].isApartFromNext = 1;
+    one.run(packFunctions());
+    two.run(packFunctions());
+    expectSameBits(one, two);
+  }
+}
+
+TEST(ContactPacks, AStepThatLeavesAConeIsNoticed) {
+  RandomPacks packs(4);
+  const PackView view = packs.view();
+  packFunctions().prepare(view, 0, 6, {});
+  for (RowPack& row : packs.rows) {
+    row.impulse[0] = row.impulse[1] = Pack{};
+    row.impulse[2] = row.friction = Pack{1, 1, 1, 1};
+  }
+  packFunctions().beginProjection(view, 0, 6);  // closed and sticking, and no step yet
+  EXPECT_EQ(packFunctions().leavesCones(view, 0, 6), 0);
+  packs.projections[4].step[0][2] = 0.5;
+  EXPECT_EQ(packFunctions().leavesCones(view, 0, 6), 0);
+  packs.projections[4].step[0][2] = 1.5;
+  EXPECT_EQ(packFunctions().leavesCones(view, 0, 6), 1);
+  packs.projections[4].step[0][2] = 0;
+  packs.projections[7].step[2][1] = -1.5;
+  EXPECT_EQ(packFunctions().leavesCones(view, 0, 6), 1);
+  packs.projections[7].isClosed[1] = packs.projections[7].isSticking[1] = 0;  // it was open
+  EXPECT_EQ(packFunctions().leavesCones(view, 0, 6), 0);
 }
 
 TEST(ContactPacks, UnusedLanesGiveNoImpulse) {

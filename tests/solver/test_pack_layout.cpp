@@ -94,6 +94,23 @@ TEST(PackLayout, PartsOfALevelShareNoMovingBlockAndEveryGroupIsInOnePack) {
   }
 }
 
+TEST(PackLayout, APackThatIsApartFromTheNextSharesNoMovingBlockWithIt) {
+  LaidOut laidOut;
+  layOut(8, 400, &laidOut);
+  int numApart = 0;
+  for (int p = 0; p < laidOut.layout.numPacks(); ++p) {
+    if (!laidOut.layout.isApartFromNext(p)) continue;
+    ASSERT_LT(p + 1, laidOut.layout.numPacks());
+    int numGroups = 0;
+    const std::set<std::int32_t> next = movingBlocks(laidOut, {p + 1, p + 2}, &numGroups);
+    for (const std::int32_t b : movingBlocks(laidOut, {p, p + 1}, &numGroups)) {
+      EXPECT_EQ(next.count(b), 0u) << "packs " << p << " and " << p + 1;
+    }
+    ++numApart;
+  }
+  EXPECT_GT(numApart, laidOut.layout.numPacks() / 2);
+}
+
 TEST(PackLayout, HalvesLieOnTwoSidesOfTheLongestAxis) {
   LaidOut laidOut;
   layOut(5, kMinDividedBlocks + 50, &laidOut);

@@ -535,6 +535,39 @@ TANGERE_HD inline int addReferenceCorners(const BoxFaceFrame<S>& f, S slop, S ce
   return count;
 }
 
+/// Two edges that cross at less than this [rad] have no place of crossing to speak of: where boxes
+/// of one size rest on each other it wanders along the edges by a million times what the boxes
+/// move.
+template <class S>
+inline constexpr S kFlatCrossing = S(1e-3);
+
+/// Takes such crossings away while there are more points than a patch has room for. The region
+/// loses nothing that counts: its border is straight there up to that angle, and has a corner on
+/// either side. Returns the new count.
+template <class S>
+TANGERE_HD inline int dropFlatCrossings(const BoxEdgeDirection<S>& first,
+                                        const BoxEdgeDirection<S>& second, int count,
+                                        BoxClip<S>* clip) {
+  using std::fabs;
+  const auto isFlat = [&](int code) {
+    if (code < kCrossing || code >= kReferenceCorner) return false;
+    const BoxEdgeDirection<S>& d = code - kCrossing < 8 ? first : second;
+    const bool crossesU = ((code - kCrossing) & 2) == 0;
+    const S across = fabs(crossesU ? d.u : d.v), along = fabs(crossesU ? d.v : d.u);
+    return across < kFlatCrossing<S> * along;
+  };
+  int kept = 0;
+  for (int i = 0; i < count; ++i) {
+    const bool isLeftOut = isFlat(clip->code[i]) && kept + (count - i) > kMaxPatchPoints;
+    clip->u[kept] = clip->u[i];
+    clip->v[kept] = clip->v[i];
+    clip->depth[kept] = clip->depth[i];
+    clip->code[kept] = clip->code[i];
+    kept += isLeftOut ? 0 : 1;
+  }
+  return kept;
+}
+
 /// The whole incident face.
 template <class S>
 TANGERE_HD inline int clipBoxFace(const BoxFaceFrame<S>& f, S slop, S ceiling, BoxClip<S>* clip) {
@@ -556,7 +589,8 @@ TANGERE_HD inline int clipBoxFace(const BoxFaceFrame<S>& f, S slop, S ceiling, B
                       ceiling, count, clip);
   count = clipBoxEdge(second, f.centerU + f.firstU, f.centerV + f.firstV, f.centerW + f.firstW, 3,
                       ceiling, count, clip);
-  return addReferenceCorners(f, slop, ceiling, count, clip);
+  count = addReferenceCorners(f, slop, ceiling, count, clip);
+  return count > kMaxPatchPoints ? dropFlatCrossings(first, second, count, clip) : count;
 }
 
 /// The edge of the incident face at the low end of its steep axis alone.
