@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <thread>
+#include <utility>
 
 namespace tangere::cli {
 
@@ -13,6 +15,8 @@ namespace {
 constexpr std::size_t kMaxCommands = 256;
 constexpr Real kFrame_s = 1.0 / 60;
 constexpr Real kPullPeriod_s = 0.5;  // of the body on the spring of the mouse
+constexpr Real kPullRate = 2 * std::numbers::pi / kPullPeriod_s;
+constexpr Real kPulledPart = 0.2;  // of a soft body, by size
 constexpr int kMaxStepsAsked = 10000;
 
 std::optional<Vec3> vectorOf(const Json& list) {
@@ -24,6 +28,20 @@ std::optional<Vec3> vectorOf(const Json& list) {
     v[k] = number.get<Real>();
   }
   return v;
+}
+
+/// -1 when there is none.
+int indexOf(const Json& command, const char* name) {
+  const auto found = command.find(name);
+  if (found == command.end() || !found->is_number_integer()) return -1;
+  const auto index = found->get<std::int64_t>();
+  return index < 0 || index > std::numeric_limits<int>::max() ? -1 : static_cast<int>(index);
+}
+
+Vec3 middleOf(std::span<const Vec3> points, const std::vector<int>& which) {
+  Vec3 sum{};
+  for (const int i : which) sum += points[static_cast<std::size_t>(i)];
+  return sum / static_cast<Real>(which.size());
 }
 
 Real secondsBetween(std::chrono::steady_clock::time_point begin,
@@ -82,36 +100,79 @@ void LiveRun::obey(const Json& command) {
   } else if (name == "speed" && command.contains("factor") && command["factor"].is_number()) {
     speed_ = std::clamp(command["factor"].get<Real>(), 1e-3, 1e3);
     restartClock();
-  } else if (name == "pull" && command.contains("body") && command["body"].is_number_integer()) {
+  } else if (name == "pull") {
     const auto from = vectorOf(command.value("from", Json()));
     const auto to = vectorOf(command.value("to", Json()));
-    if (from && to) startPull(command["body"].get<int>(), *from, *to);
+    const int body = indexOf(command, "body"), soft = indexOf(command, "soft");
+    if (from && to && body >= 0) startPull(body, *from, *to);
+    if (from && to && soft >= 0) startSoftPull(soft, *from, *to);
   } else if (name == "release") {
     pull_.reset();
   }
 }
 
 void LiveRun::startPull(int body, const Vec3& from, const Vec3& to) {
-  if (body < 0 || body >= simulator_.model().numBodies()) return;
+  if (body >= simulator_.model().numBodies()) return;
   if (!pull_ || pull_->body != body) {
     const Transform X_WB = simulator_.body(body).pose;
-    pull_ = Pull{body, transpose(X_WB.rotation) * (from - X_WB.translation), to};
+    pull_ = Pull{.body = body, .point = transpose(X_WB.rotation) * (from - X_WB.translation)};
   }
   pull_->target = to;
 }
 
-/// A spring, critically damped, as stiff as the mass of the body asks for.
+/// By the vertices that are nearer than a part of the size: one alone would be torn out.
+void LiveRun::startSoftPull(int soft, const Vec3& from, const Vec3& to) {
+  if (soft >= simulator_.model().numSoftBodies()) return;
+  if (!pull_ || pull_->soft != soft) {
+    const std::span<const Vec3> x = simulator_.softPositions(soft);
+    Real nearest = std::numeric_limits<Real>::infinity(), farthest = 0;
+    for (const Vec3& p : x) {
+      nearest = std::min(nearest, norm(p - from));
+      farthest = std::max(farthest, norm(p - from));
+    }
+    Pull pull{.soft = soft};
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (norm(x[i] - from) <= nearest + kPulledPart * farthest)
+        pull.vertices.push_back(static_cast<int>(i));
+    pull.offset = from - middleOf(x, pull.vertices);
+    pull_ = std::move(pull);
+  }
+  pull_->target = to;
+}
+
 void LiveRun::applyPull() {
   if (!pull_) return;
-  const MassProperties& mass = simulator_.model().massProperties(pull_->body);
-  const BodyState body = simulator_.body(pull_->body);
-  const Vec3 arm = body.pose.rotation * pull_->point;
+  if (pull_->body >= 0)
+    pullBody(*pull_);
+  else
+    pullSoft(*pull_);
+}
+
+/// A spring, critically damped, as stiff as the mass asks for, and what carries its weight: a small
+/// thing would hang far below the mouse.
+Vec3 LiveRun::springForce(Real mass, const Vec3& stretch, const Vec3& velocity) const {
+  return mass *
+         (kPullRate * (kPullRate * stretch - 2 * velocity) - simulator_.model().options().gravity);
+}
+
+void LiveRun::pullBody(const Pull& pull) {
+  const MassProperties& mass = simulator_.model().massProperties(pull.body);
+  const BodyState body = simulator_.body(pull.body);
+  const Vec3 arm = body.pose.rotation * pull.point;
   const Vec3 point = body.pose.translation + arm;
   const Vec3 velocity = body.linearVelocity + cross(body.angularVelocity, arm);
-  const Real rate = 2 * std::numbers::pi / kPullPeriod_s;
-  const Vec3 force = mass.mass * rate * (rate * (pull_->target - point) - 2 * velocity);
+  const Vec3 force = springForce(mass.mass, pull.target - point, velocity);
   const Vec3 center = body.pose.translation + body.pose.rotation * mass.center;
-  simulator_.applyForce(pull_->body, force, cross(point - center, force));
+  simulator_.applyForce(pull.body, force, cross(point - center, force));
+}
+
+void LiveRun::pullSoft(const Pull& pull) {
+  const Vec3 point = middleOf(simulator_.softPositions(pull.soft), pull.vertices) + pull.offset;
+  const Vec3 velocity = middleOf(simulator_.softVelocities(pull.soft), pull.vertices);
+  const Real mass = simulator_.model().softMass(pull.soft);
+  const Vec3 force = springForce(mass, pull.target - point, velocity);
+  for (const int vertex : pull.vertices)
+    simulator_.applySoftForce(pull.soft, vertex, force / static_cast<Real>(pull.vertices.size()));
 }
 
 void LiveRun::catchUp() {
@@ -128,6 +189,7 @@ void LiveRun::catchUp() {
 void LiveRun::step() {
   applyPull();
   const StepReport& report = simulator_.step();
+  news_.add(simulator_);
   is_new_ = true;
   if (!has(report.status, StepStatus::StateNotFinite | StepStatus::IntegratorFailed)) return;
   is_playing_ = false;
@@ -136,22 +198,9 @@ void LiveRun::step() {
 
 void LiveRun::publish() {
   is_new_ = false;
-  const State& state = simulator_.state();
-  bodies_.clear();
-  for (int i = 0; i < simulator_.model().numBodies(); ++i) bodies_.push_back(simulator_.body(i));
   std::vector<std::byte> bytes;
-  encoder_.encode(
-      {.time = state.time,
-       .step = state.step,
-       .stateHash = 0,
-       .bodies = bodies_,
-       .contacts = simulator_.contacts(),
-       .report = simulator_.report(),
-       .energy = simulator_.energy(),
-       .softVertices = state.softPosition,
-       .polygons = simulator_.pressureContacts()},
-      {.isAsleep = state.isAsleep, .numEvents = static_cast<int>(simulator_.events().size())},
-      &bytes);
+  encoder_.encode(frameOf(simulator_, &bodies_), extrasOf(simulator_, std::exchange(news_, {})),
+                  &bytes);
   frames_.publish(std::move(bytes));
 }
 

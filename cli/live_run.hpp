@@ -28,16 +28,23 @@ class LiveRun {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// The mouse pulls at a point of a body.
+  /// The mouse pulls at a point of a body, or at some vertices of a soft body.
   struct Pull {
-    int body = 0;
+    int body = -1;
     Vec3 point{};  ///< in the body's frame
+    int soft = -1;
+    std::vector<int> vertices{};
+    Vec3 offset{};  ///< from the middle of the vertices to the mouse, when it took hold
     Vec3 target{};
   };
 
   void obey(const Json& command);
   void startPull(int body, const Vec3& from, const Vec3& to);
+  void startSoftPull(int soft, const Vec3& from, const Vec3& to);
   void applyPull();
+  void pullBody(const Pull& pull);
+  void pullSoft(const Pull& pull);
+  [[nodiscard]] Vec3 springForce(Real mass, const Vec3& stretch, const Vec3& velocity) const;
   /// Steps until the time that the clock says, but not for longer than a frame.
   void catchUp();
   void step();
@@ -50,6 +57,7 @@ class LiveRun {
   std::mutex mutex_;
   std::vector<Json> commands_;
   std::vector<BodyState> bodies_;
+  ViewNews news_;
   bool is_playing_ = true, is_new_ = true;
   Real speed_ = 1;
   std::optional<Pull> pull_;

@@ -3,6 +3,8 @@
 
 #include "console.hpp"
 
+#include <utility>
+
 namespace tangere::cli {
 
 namespace {
@@ -12,8 +14,11 @@ constexpr std::size_t kMaxBytes = std::size_t{48} << 20;  // 64 MB of base64
 
 }  // namespace
 
-Replay::Replay(const Model& model)
-    : model_(model), encoder_(model), interval_s_(1 / kFramesPerSecond) {}
+Replay::Replay(const Model& model, std::vector<VisualShape> visuals)
+    : model_(model),
+      visuals_(std::move(visuals)),
+      encoder_(model),
+      interval_s_(1 / kFramesPerSecond) {}
 
 void Replay::add(const RecordFrame& frame, const ViewExtras& extras) {
   if (!isDue(frame.time)) return;
@@ -43,7 +48,7 @@ std::string Replay::page(const std::string& title) const {
   bytes.reserve(num_bytes_);
   for (const Frame& frame : frames_)
     bytes.insert(bytes.end(), frame.bytes.begin(), frame.bytes.end());
-  return viewerPage({{"scene", viewScene(model_, title)}, {"frames", base64(bytes)}});
+  return viewerPage({{"scene", viewScene(model_, visuals_, title)}, {"frames", base64(bytes)}});
 }
 
 }  // namespace tangere::cli

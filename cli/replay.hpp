@@ -16,7 +16,8 @@ namespace tangere::cli {
 
 class Replay {
  public:
-  explicit Replay(const Model& model);
+  /// `visuals` as readVisuals() made them.
+  Replay(const Model& model, std::vector<VisualShape> visuals);
 
   /// Takes the frame if one is due.
   void add(const RecordFrame& frame, const ViewExtras& extras);
@@ -34,6 +35,7 @@ class Replay {
   void dropEverySecond();
 
   Model model_;
+  std::vector<VisualShape> visuals_;
   ViewEncoder encoder_;
   std::vector<Frame> frames_;
   std::size_t num_bytes_ = 0;

@@ -37,6 +37,13 @@ Scene loadSceneFor(const std::string& file, const CommonOptions& common,
   }
 }
 
+std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& common) {
+  std::vector<std::string> notes;
+  std::vector<VisualShape> visuals = readVisuals(scene.visuals, &notes);
+  for (const std::string& note : notes) warn(common, note);
+  return visuals;
+}
+
 void addAssetRootOption(CLI::App& command, std::vector<std::string>& assetRoots) {
   command
       .add_option("--asset-root", assetRoots,

@@ -20,6 +20,9 @@ namespace tangere::cli {
 [[nodiscard]] Scene loadSceneFor(const std::string& file, const CommonOptions& common,
                                  const std::vector<std::string>& assetRoots = {});
 
+/// How its bodies look, with the meshes read; what cannot be drawn is a warning.
+[[nodiscard]] std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& common);
+
 /// --asset-root DIR, as often as needed.
 void addAssetRootOption(CLI::App& command, std::vector<std::string>& assetRoots);
 

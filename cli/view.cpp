@@ -9,6 +9,7 @@
 
 #include <tangere/error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -54,9 +55,10 @@ class RecordingContent {
   RecordingContent(const std::string& file, const CommonOptions& common)
       : reader_(file), encoder_(reader_) {
     if (reader_.numFrames() == 0) throw InvalidInput(file + ": a recording without frames");
-    index_ = Json{{"scene", viewScene(reader_, titleOf(file))},
-                  {"times", reader_.times()},
-                  {"framesPerChunk", kFramesPerChunk}}
+    const RecordedSeries series = reader_.series();
+    chooseChunks(series);
+    addUpWork(series);
+    index_ = viewIndex(viewScene(reader_, titleOf(file)), series, frames_per_chunk_)
                  .dump(-1, ' ', false, Json::error_handler_t::replace);
     say(common, join(std::to_string(reader_.numFrames()), " frames"));
   }
@@ -66,31 +68,57 @@ class RecordingContent {
     if (path != "frames") return {};
     std::int64_t number = -1;
     const auto parsed = std::from_chars(chunk.data(), chunk.data() + chunk.size(), number);
-    if (parsed.ec != std::errc() || number < 0 || number * kFramesPerChunk >= reader_.numFrames())
+    if (parsed.ec != std::errc() || parsed.ptr != chunk.data() + chunk.size() || number < 0 ||
+        number > reader_.numFrames() / frames_per_chunk_ ||
+        number * frames_per_chunk_ >= reader_.numFrames())
       return {};
     return {"application/octet-stream", frames(number)};
   }
 
  private:
-  static constexpr std::int64_t kFramesPerChunk = 64;
+  /// So that a chunk is about a megabyte: quickly there wherever one scrubs to.
+  void chooseChunks(const RecordedSeries& series) {
+    constexpr Real kChunkBytes = 1 << 20, kBodyBytes = 29, kContactBytes = 56, kPolygonBytes = 64,
+                   kVertexBytes = 20, kMostFrames = 64;
+    Real vertices = 0, things = 0;
+    for (const RecordedSoftBody& soft : reader_.softBodies())
+      vertices += static_cast<Real>(soft.numVertices);
+    for (std::size_t i = 0; i < series.numContacts.size(); ++i)
+      things += kContactBytes * series.numContacts[i] + kPolygonBytes * series.numPolygons[i];
+    const Real frame = kBodyBytes * reader_.numBodies() + kVertexBytes * vertices +
+                       things / static_cast<Real>(series.numContacts.size());
+    frames_per_chunk_ =
+        static_cast<std::int64_t>(std::clamp(kChunkBytes / frame, Real(1), kMostFrames));
+  }
+
+  /// The work before each chunk: what a frame shows is summed since the start.
+  void addUpWork(const RecordedSeries& series) {
+    EnergyLedger sum;
+    for (std::size_t i = 0; i < series.energy.size(); ++i) {
+      if (static_cast<std::int64_t>(i) % frames_per_chunk_ == 0) work_before_.push_back(sum);
+      add(series.energy[i], &sum);
+    }
+  }
+  static void add(const EnergyLedger& step, EnergyLedger* sum) {
+    for (const LedgerRow& row : energyLedgerRows()) sum->*row.value += step.*row.value;
+  }
 
   std::string frames(std::int64_t chunk) {
     const std::lock_guard lock(mutex_);  // a reader is for one thread at a time
     std::vector<std::byte> bytes;
-    const std::int64_t begin = chunk * kFramesPerChunk;
-    const std::int64_t end = std::min(begin + kFramesPerChunk, reader_.numFrames());
+    const std::int64_t begin = chunk * frames_per_chunk_;
+    const std::int64_t end = std::min(begin + frames_per_chunk_, reader_.numFrames());
+    ViewExtras extras{.work = work_before_[static_cast<std::size_t>(chunk)]};
     for (std::int64_t i = begin; i < end; ++i) {
       const RecordedFrame& frame = reader_.frame(i);
-      encoder_.encode({.time = frame.time,
-                       .step = frame.step,
-                       .stateHash = frame.stateHash,
-                       .bodies = frame.bodies,
-                       .contacts = frame.contacts,
-                       .report = frame.report,
-                       .energy = frame.energy,
-                       .softVertices = frame.softVertices,
-                       .polygons = frame.polygons},
-                      {}, &bytes);
+      add(frame.energy, &extras.work);
+      extras.news = {frame.report.status, frame.numEvents};
+      extras.softStress.clear();
+      for (const RecordedSoftBody& soft : reader_.softBodies())
+        if (soft.elasticity)
+          extras.softStress.push_back(
+              reader_.softStress(static_cast<int>(extras.softStress.size())));
+      encoder_.encode(frameOf(frame), extras, &bytes);
     }
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
@@ -98,6 +126,8 @@ class RecordingContent {
   std::mutex mutex_;
   RecordingReader reader_;
   ViewEncoder encoder_;
+  std::int64_t frames_per_chunk_ = 1;
+  std::vector<EnergyLedger> work_before_;
   std::string index_;
 };
 
@@ -124,8 +154,7 @@ void showRecording(const ViewOptions& options, const CommonOptions& common) {
   }
 }
 
-Model modelToView(const ViewOptions& options, const CommonOptions& common) {
-  const Scene scene = loadSceneFor(options.file, common, options.assetRoots);
+Model modelToView(const Scene& scene, const ViewOptions& options) {
   SimulationOptions simulation = scene.model.options();
   if (options.dt) simulation.dt = *options.dt;
   if (options.solver == "sap") simulation.solver = SolverType::Sap;
@@ -139,12 +168,13 @@ Model modelToView(const ViewOptions& options, const CommonOptions& common) {
 }
 
 void showScene(const ViewOptions& options, const CommonOptions& common) {
-  const Model model = modelToView(options, common);
+  const Scene loaded = loadSceneFor(options.file, common, options.assetRoots);
+  const Model model = modelToView(loaded, options);
   for (const std::string& sentence : model.unused())
     warn(common, join(options.file, ": ", sentence));
   LiveRun run(model, common.threads);
-  const std::string scene =
-      viewScene(model, titleOf(options.file)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string scene = viewScene(model, visualsFor(loaded, common), titleOf(options.file))
+                                .dump(-1, ' ', false, Json::error_handler_t::replace);
   const ViewServer server(
       options.server, {.pageData = {{"server", "live"}},
                        .find = [&](std::string_view path, std::string_view) -> ViewContent::Answer {

@@ -4,6 +4,8 @@
 #include "view_stream.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace tangere::cli {
 
@@ -20,93 +22,52 @@ Json poseJson(const Transform& X) {
   return list;
 }
 
-Json verticesJson(std::span<const Vec3> vertices) {
-  Json list = Json::array();
-  for (const Vec3& v : vertices) list.push_back(vecJson(v));
-  return list;
+/// The bytes of numbers as text.
+template <class T>
+std::string packed(const std::vector<T>& numbers) {
+  return base64(std::as_bytes(std::span(numbers)));
 }
 
-void addHull(Json& json, const Convex& hull) {
-  json["v"] = verticesJson(hull.vertices());
-  Json faces = Json::array();
-  for (int f = 0; f < hull.numFaces(); ++f) {
-    const std::span<const int> face = hull.face(f);
-    for (std::size_t k = 2; k < face.size(); ++k)
-      faces.push_back(Json::array({face[0], face[k - 1], face[k]}));
+std::string packedVertices(std::span<const Vec3> vertices) {
+  std::vector<float> numbers;
+  for (const Vec3& v : vertices)
+    for (int k = 0; k < 3; ++k) numbers.push_back(static_cast<float>(v[k]));
+  return packed(numbers);
+}
+
+std::string packedTriangles(std::span<const Triangle> triangles) {
+  std::vector<std::uint32_t> numbers;
+  for (const Triangle& t : triangles)
+    for (const int corner : t) numbers.push_back(static_cast<std::uint32_t>(corner));
+  return packed(numbers);
+}
+
+/// Shapes as the page reads them; triangles that occur often are written once.
+class ShapeList {
+ public:
+  [[nodiscard]] Json add(const RecordedShape& shape) {
+    Json json = {{"type", shape.type}, {"pose", poseJson(shape.pose)}};
+    if (shape.triangles.empty())
+      json["size"] = vecJson(shape.size);
+    else
+      json["mesh"] = meshOf(shape);
+    if (shape.color[3] > 0)
+      json["color"] = Json::array({shape.color[0], shape.color[1], shape.color[2], shape.color[3]});
+    return json;
   }
-  json["f"] = faces;
-}
+  [[nodiscard]] Json takeMeshes() { return std::move(meshes_); }
 
-void addMesh(Json& json, const Mesh& mesh) {
-  json["v"] = verticesJson(mesh.vertices());
-  Json faces = Json::array();
-  for (const Triangle& t : mesh.triangles()) faces.push_back(Json::array({t[0], t[1], t[2]}));
-  json["f"] = faces;
-}
-
-void addTerrain(Json& json, const HeightField& field) {
-  const int numX = field.numX(), numY = field.numY();
-  Json vertices = Json::array(), faces = Json::array();
-  for (int j = 0; j < numY; ++j)
-    for (int i = 0; i < numX; ++i) {
-      vertices.push_back(vecJson({field.sizeX() * (static_cast<Real>(i) / (numX - 1) - 0.5),
-                                  field.sizeY() * (static_cast<Real>(j) / (numY - 1) - 0.5),
-                                  field.heights()[static_cast<std::size_t>(j) * numX + i]}));
-      if (i + 1 == numX || j + 1 == numY) continue;
-      const int corner = j * numX + i;
-      faces.push_back(Json::array({corner, corner + 1, corner + numX + 1}));
-      faces.push_back(Json::array({corner, corner + numX + 1, corner + numX}));
-    }
-  json["v"] = vertices;
-  json["f"] = faces;
-}
-
-Json shapeJson(const Shape& shape) {
-  Json json = {{"type", std::string(shapeTypeName(shape.type()))}};
-  switch (shape.type()) {
-    case ShapeType::Sphere:
-      json["size"] = Json::array({static_cast<const Sphere&>(shape).radius()});
-      break;
-    case ShapeType::Box:
-      json["size"] = vecJson(static_cast<const Box&>(shape).halfExtents());
-      break;
-    case ShapeType::Capsule:
-      json["size"] = Json::array({static_cast<const Capsule&>(shape).radius(),
-                                  static_cast<const Capsule&>(shape).halfLength()});
-      break;
-    case ShapeType::Cylinder:
-      json["size"] = Json::array({static_cast<const Cylinder&>(shape).radius(),
-                                  static_cast<const Cylinder&>(shape).halfLength()});
-      break;
-    case ShapeType::Cone:
-      json["size"] = Json::array(
-          {static_cast<const Cone&>(shape).radius(), static_cast<const Cone&>(shape).halfHeight()});
-      break;
-    case ShapeType::Ellipsoid:
-      json["size"] = vecJson(static_cast<const Ellipsoid&>(shape).semiAxes());
-      break;
-    case ShapeType::Convex:
-      addHull(json, static_cast<const Convex&>(shape));
-      break;
-    case ShapeType::Mesh:
-      addMesh(json, static_cast<const Mesh&>(shape));
-      break;
-    case ShapeType::HeightField:
-      addTerrain(json, static_cast<const HeightField&>(shape));
-      break;
-    case ShapeType::Compound: {
-      Json parts = Json::array();
-      for (const Compound::Child& child : static_cast<const Compound&>(shape).children())
-        parts.push_back({{"pose", poseJson(child.pose)}, {"shape", shapeJson(*child.shape)}});
-      json["parts"] = parts;
-      break;
-    }
-    case ShapeType::Plane:
-    case ShapeType::PointCloud:
-      break;  // the viewer draws planes as a floor and no points
+ private:
+  [[nodiscard]] std::size_t meshOf(const RecordedShape& shape) {
+    auto mesh = std::pair(packedVertices(shape.vertices), packedTriangles(shape.triangles));
+    const auto [found, isNew] = known_.try_emplace(mesh, meshes_.size());
+    if (isNew) meshes_.push_back({{"vertices", mesh.first}, {"triangles", mesh.second}});
+    return found->second;
   }
-  return json;
-}
+
+  Json meshes_ = Json::array();
+  std::map<std::pair<std::string, std::string>, std::size_t> known_;
+};
 
 const char* bodyTypeName(BodyType type) {
   switch (type) {
@@ -120,61 +81,45 @@ const char* bodyTypeName(BodyType type) {
   return "dynamic";
 }
 
-Json bodiesJson(const Model& model) {
-  Json bodies = Json::array();
-  for (int i = 0; i < model.numBodies(); ++i)
-    bodies.push_back({{"name", std::string(model.bodyName(i))},
-                      {"type", bodyTypeName(model.bodyType(i))},
-                      {"parent", model.parentOf(i)},
-                      {"shapes", Json::array()}});
-  for (int i = 0; i < model.numShapes(); ++i)
-    bodies[static_cast<std::size_t>(model.bodyOfShape(i))]["shapes"].push_back(
-        {{"pose", poseJson(model.shapePose(i))}, {"shape", shapeJson(*model.shape(i))}});
-  return bodies;
+/// "shapes" and "visuals" of the bodies, "visuals" of the world, and the meshes of both.
+void addShapes(Json* scene, std::span<const RecordedShape> shapes,
+               std::span<const RecordedShape> visuals) {
+  ShapeList list;
+  Json& bodies = (*scene)["bodies"];
+  for (Json& body : bodies) body["shapes"] = Json::array();
+  for (const RecordedShape& shape : shapes)
+    bodies[static_cast<std::size_t>(shape.body)]["shapes"].push_back(list.add(shape));
+  (*scene)["visuals"] = Json::array();
+  for (const RecordedShape& visual : visuals) {
+    Json& owner = visual.body < 0 ? *scene : bodies[static_cast<std::size_t>(visual.body)];
+    owner["visuals"].push_back(list.add(visual));
+  }
+  (*scene)["meshes"] = list.takeMeshes();
 }
 
-Json jointsJson(const Model& model) {
-  Json joints = Json::array();
-  for (int i = 0; i < model.numJoints(); ++i) {
-    const Joint& joint = model.joint(i);
-    if (joint.type == JointType::Free || joint.type == JointType::Ball) continue;  // no axis
-    joints.push_back({{"name", joint.name},
-                      {"body", model.bodyOfJoint(i)},
-                      {"type", jointTypeName(joint.type)},
-                      {"position", vecJson(joint.position)},
-                      {"axis", vecJson(joint.axis)}});
-  }
-  return joints;
+/// Those without an axis are not shown.
+bool isShown(std::string_view jointType) {
+  return jointType != jointTypeName(JointType::Free) && jointType != jointTypeName(JointType::Ball);
+}
+
+Json jointJson(const std::string& name, const std::string& type, int body, const Vec3& position,
+               const Vec3& axis) {
+  return {{"name", name},
+          {"type", type},
+          {"body", body},
+          {"position", vecJson(position)},
+          {"axis", vecJson(axis)}};
 }
 
 /// A surface, with its vertices numbered anew: those inside are not shown.
-Json softJson(std::string_view name, std::span<const int> shown,
-              std::span<const Triangle> surface) {
-  Json faces = Json::array();
+Json softJson(std::string_view name, std::span<const Triangle> surface) {
+  const std::vector<int> shown = surfaceVertices(surface);
+  std::vector<std::uint32_t> faces;
   for (const Triangle& triangle : surface)
     for (const int corner : triangle)
-      faces.push_back(std::lower_bound(shown.begin(), shown.end(), corner) - shown.begin());
-  return {{"name", std::string(name)}, {"count", shown.size()}, {"faces", std::move(faces)}};
-}
-
-Json softsJson(const Model& model) {
-  Json softs = Json::array();
-  for (int i = 0; i < model.numSoftBodies(); ++i) {
-    const std::span<const Triangle> surface = model.softMesh(i).surface();
-    softs.push_back(softJson(model.softBodyName(i), surfaceVertices(surface), surface));
-  }
-  return softs;
-}
-
-Json recordedShapeJson(const RecordedShape& shape) {
-  Json json = {{"type", shape.type}, {"size", vecJson(shape.size)}};
-  if (!shape.triangles.empty()) {
-    json["v"] = verticesJson(shape.vertices);
-    Json faces = Json::array();
-    for (const Triangle& t : shape.triangles) faces.push_back(Json::array({t[0], t[1], t[2]}));
-    json["f"] = faces;
-  }
-  return {{"pose", poseJson(shape.pose)}, {"shape", json}};
+      faces.push_back(static_cast<std::uint32_t>(
+          std::lower_bound(shown.begin(), shown.end(), corner) - shown.begin()));
+  return {{"name", std::string(name)}, {"count", shown.size()}, {"faces", packed(faces)}};
 }
 
 }  // namespace
@@ -188,25 +133,45 @@ std::vector<int> surfaceVertices(std::span<const Triangle> surface) {
   return vertices;
 }
 
-Json viewScene(const Model& model, const std::string& title) {
-  return {{"title", title},
-          {"solver", solverTypeName(model.options().solver)},
-          {"bodies", bodiesJson(model)},
-          {"joints", jointsJson(model)},
-          {"softs", softsJson(model)}};
+Json viewScene(const Model& model, std::span<const VisualShape> visuals, const std::string& title) {
+  Json scene = {{"title", title},
+                {"solver", solverTypeName(model.options().solver)},
+                {"bodies", Json::array()},
+                {"joints", Json::array()},
+                {"softs", Json::array()}};
+  for (int i = 0; i < model.numBodies(); ++i)
+    scene["bodies"].push_back({{"name", std::string(model.bodyName(i))},
+                               {"type", bodyTypeName(model.bodyType(i))},
+                               {"parent", model.parentOf(i)}});
+  addShapes(&scene, recordedShapes(model), recordedVisuals(model, visuals));
+  for (int i = 0; i < model.numJoints(); ++i) {
+    const Joint& joint = model.joint(i);
+    if (isShown(jointTypeName(joint.type)))
+      scene["joints"].push_back(jointJson(joint.name, jointTypeName(joint.type),
+                                          model.bodyOfJoint(i), joint.position, joint.axis));
+  }
+  for (int i = 0; i < model.numSoftBodies(); ++i)
+    scene["softs"].push_back(softJson(model.softBodyName(i), model.softMesh(i).surface()));
+  return scene;
 }
 
 Json viewScene(const RecordingReader& recording, const std::string& title) {
-  Json bodies = Json::array(), softs = Json::array();
+  Json scene = {{"title", title},
+                {"bodies", Json::array()},
+                {"joints", Json::array()},
+                {"softs", Json::array()}};
   for (int i = 0; i < recording.numBodies(); ++i)
-    bodies.push_back({{"name", recording.bodyName(i)},
-                      {"type", bodyTypeName(recording.bodyType(i))},
-                      {"shapes", Json::array()}});
-  for (const RecordedShape& shape : recording.shapes())
-    bodies[static_cast<std::size_t>(shape.body)]["shapes"].push_back(recordedShapeJson(shape));
+    scene["bodies"].push_back({{"name", recording.bodyName(i)},
+                               {"type", bodyTypeName(recording.bodyType(i))},
+                               {"parent", recording.parentOf(i)}});
+  addShapes(&scene, recording.shapes(), recording.visuals());
+  for (const RecordedJoint& joint : recording.joints())
+    if (isShown(joint.type))
+      scene["joints"].push_back(
+          jointJson(joint.name, joint.type, joint.body, joint.position, joint.axis));
   for (const RecordedSoftBody& soft : recording.softBodies())
-    softs.push_back(softJson(soft.name, surfaceVertices(soft.surface), soft.surface));
-  return {{"title", title}, {"bodies", bodies}, {"softs", softs}};
+    scene["softs"].push_back(softJson(soft.name, soft.surface));
+  return scene;
 }
 
 }  // namespace tangere::cli

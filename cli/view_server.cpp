@@ -151,10 +151,16 @@ struct ViewServer::Impl {
     return answer(connection, 200, found.type, found.bytes);
   }
 
-  bool onConnect(const mg_connection* connection) {
-    if (content.live == nullptr || refusal(connection)) return false;
-    const std::lock_guard lock(mutex);
-    return clients.size() < kMaxClients;
+  /// Whether the client may come in; it is told why not.
+  bool onConnect(mg_connection* connection) {
+    std::optional<std::string> reason = refusal(connection);
+    if (!reason) {
+      const std::lock_guard lock(mutex);
+      if (clients.size() < kMaxClients) return true;
+      reason = "too many clients look at this run";
+    }
+    answer(connection, 403, "text/plain; charset=utf-8", *reason + "\n");
+    return false;
   }
   void onReady(mg_connection* connection) {
     auto client = std::make_shared<Client>();
@@ -283,7 +289,9 @@ void ViewServer::Impl::listen(const ViewServerOptions& options) {
   mg_set_websocket_handler(
       context, "/live",
       [](const mg_connection* connection, void* self) {
-        return static_cast<Impl*>(self)->onConnect(connection) ? 0 : 1;
+        // The library lets callers write, though it hands the connection out as const here.
+        auto* writable = const_cast<mg_connection*>(connection);
+        return static_cast<Impl*>(self)->onConnect(writable) ? 0 : 1;
       },
       [](mg_connection* connection, void* self) { static_cast<Impl*>(self)->onReady(connection); },
       [](mg_connection* connection, int bits, char* data, std::size_t length, void* self) {

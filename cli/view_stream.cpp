@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace tangere::cli {
@@ -16,7 +17,7 @@ namespace {
 // Numbers go out as they lie in memory here.
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 /// Grows by numbers of any kind.
 class ByteWriter {
@@ -52,15 +53,15 @@ class ByteWriter {
 std::size_t numPolygonWords(std::span<const PressurePolygon> polygons) {
   std::size_t count = 0;
   for (const PressurePolygon& polygon : polygons)
-    count += 2 + 3 * static_cast<std::size_t>(polygon.numVertices);
+    count += 4 + 3 * static_cast<std::size_t>(polygon.numVertices);
   return count;
 }
 
-void addEnergy(ByteWriter& bytes, const EnergyLedger& energy) {
-  for (const Real row :
-       {energy.kinetic, energy.potential, energy.external, energy.damping, energy.contactNormal,
-        energy.contactFriction, energy.kinematic, energy.constraint, energy.correction,
-        energy.integration, energy.gyroscopic, energy.residual})
+/// Energies as they are now, work since the start.
+void addEnergy(ByteWriter& bytes, const EnergyLedger& energy, const EnergyLedger& work) {
+  for (const Real row : {energy.kinetic, energy.potential, work.external, work.damping,
+                         work.contactNormal, work.contactFriction, work.kinematic, work.constraint,
+                         work.correction, work.integration, work.gyroscopic, work.residual})
     bytes.add(row);
 }
 
@@ -90,10 +91,15 @@ void addContacts(ByteWriter& bytes, std::span<const ContactForce> contacts) {
   }
 }
 
+/// A body, or a soft body counted down from -2.
+Real sideNumber(const PressureSide& side) { return side.soft < 0 ? side.body : -2 - side.soft; }
+
 void addPolygons(ByteWriter& bytes, std::span<const PressurePolygon> polygons) {
   for (const PressurePolygon& polygon : polygons) {
     bytes.addFloat(polygon.numVertices);
     bytes.addFloat(polygon.area > 0 ? dot(polygon.force, polygon.normal) / polygon.area : 0);
+    bytes.addFloat(sideNumber(polygon.side1));
+    bytes.addFloat(sideNumber(polygon.side2));
     for (int i = 0; i < polygon.numVertices; ++i)
       bytes.addFloats(polygon.vertices[static_cast<std::size_t>(i)]);
   }
@@ -101,20 +107,71 @@ void addPolygons(ByteWriter& bytes, std::span<const PressurePolygon> polygons) {
 
 }  // namespace
 
+ViewExtras extrasOf(const Simulator& simulator, const ViewNews& news) {
+  ViewExtras extras{.news = news, .work = simulator.energySum()};
+  for (int i = 0; i < simulator.model().numSoftBodies(); ++i)
+    extras.softStress.push_back(simulator.softStress(i));
+  return extras;
+}
+
 ViewEncoder::ViewEncoder(const Model& model) {
-  for (int i = 0; i < model.numSoftBodies(); ++i)
-    for (const int vertex : surfaceVertices(model.softMesh(i).surface()))
-      surface_vertices_.push_back(model.firstVertexOf(i) + vertex);
+  for (int i = 0; i < model.numSoftBodies(); ++i) {
+    const TetMesh& mesh = model.softMesh(i);
+    addSoft(model.firstVertexOf(i), mesh.vertices(), mesh.tets(), mesh.surface());
+  }
 }
 
 ViewEncoder::ViewEncoder(const RecordingReader& recording) {
   for (const RecordedSoftBody& soft : recording.softBodies())
-    for (const int vertex : surfaceVertices(soft.surface))
-      surface_vertices_.push_back(soft.firstVertex + vertex);
+    addSoft(soft.firstVertex, soft.rest, soft.tets, soft.surface);
+}
+
+void ViewEncoder::addSoft(int firstVertex, std::span<const Vec3> rest, std::span<const Tet> tets,
+                          std::span<const Triangle> surface) {
+  Soft& soft = softs_.emplace_back();
+  soft.firstVertex = firstVertex;
+  soft.numVertices = static_cast<int>(rest.size());
+  soft.shown = surfaceVertices(surface);
+  soft.tets.assign(tets.begin(), tets.end());
+  for (const Tet& tet : tets) {
+    const auto edge = [&](std::size_t k) {
+      return rest[static_cast<std::size_t>(tet[k])] - rest[static_cast<std::size_t>(tet[0])];
+    };
+    soft.volume.push_back(std::fabs(dot(edge(1), cross(edge(2), edge(3)))) / 6);
+  }
+  num_shown_ += soft.shown.size();
+}
+
+/// The stress at a vertex is the mean of its tetrahedra, by their volumes.
+void ViewEncoder::addStress(const Soft& soft, std::span<const Mat3> stress,
+                            std::vector<float>* out) const {
+  std::vector<Mat3> sum(static_cast<std::size_t>(soft.numVertices), Mat3{});
+  std::vector<Real> volume(sum.size(), 0);
+  for (std::size_t t = 0; t < std::min(soft.tets.size(), stress.size()); ++t)
+    for (const int vertex : soft.tets[t]) {
+      const auto at = static_cast<std::size_t>(vertex);
+      for (int k = 0; k < 3; ++k) sum[at].col[k] += stress[t].col[k] * soft.volume[t];
+      volume[at] += soft.volume[t];
+    }
+  for (const int vertex : soft.shown) {
+    const auto at = static_cast<std::size_t>(vertex);
+    const Real scale = volume[at] > 0 ? 1 / volume[at] : 0;
+    const Mat3& s = sum[at];
+    const Real normal = (s(0, 0) - s(1, 1)) * (s(0, 0) - s(1, 1)) +
+                        (s(1, 1) - s(2, 2)) * (s(1, 1) - s(2, 2)) +
+                        (s(2, 2) - s(0, 0)) * (s(2, 2) - s(0, 0));
+    const Real shear = s(0, 1) * s(0, 1) + s(1, 2) * s(1, 2) + s(2, 0) * s(2, 0);
+    out->push_back(static_cast<float>(std::sqrt(normal / 2 + 3 * shear) * scale));
+    out->push_back(static_cast<float>(-(s(0, 0) + s(1, 1) + s(2, 2)) / 3 * scale));
+  }
 }
 
 void ViewEncoder::encode(const RecordFrame& frame, const ViewExtras& extras,
                          std::vector<std::byte>* out) const {
+  std::vector<float> stress;
+  for (std::size_t i = 0; i < softs_.size() && extras.softStress.size() == softs_.size(); ++i)
+    addStress(softs_[i], extras.softStress[i], &stress);
+
   ByteWriter bytes(out);
   bytes.addCount(0);  // the length, when it is known
   bytes.add(kVersion);
@@ -122,18 +179,22 @@ void ViewEncoder::encode(const RecordFrame& frame, const ViewExtras& extras,
   bytes.add(static_cast<Real>(frame.step));
   bytes.addCount(frame.bodies.size());
   bytes.addCount(frame.contacts.size());
-  bytes.addCount(surface_vertices_.size());
+  bytes.addCount(num_shown_);
   bytes.addCount(numPolygonWords(frame.polygons));
-  bytes.add(static_cast<std::uint32_t>(frame.report.status));
-  for (const int count : {frame.report.iterations, frame.report.numIslands, extras.numEvents})
+  bytes.add(static_cast<std::uint32_t>(extras.news.status));
+  for (const int count : {frame.report.iterations, frame.report.numIslands, extras.news.numEvents})
     bytes.addCount(static_cast<std::size_t>(std::max(0, count)));
-  addEnergy(bytes, frame.energy);
+  bytes.addCount(frame.polygons.size());
+  bytes.addCount(stress.size());
+  addEnergy(bytes, frame.energy, extras.work);
   bytes.add(frame.report.residual);
   bytes.add(frame.report.maxDepth);
-  addBodies(bytes, frame.bodies, extras.isAsleep);
+  addBodies(bytes, frame.bodies, frame.isAsleep);
   addContacts(bytes, frame.contacts);
-  for (const int vertex : surface_vertices_)
-    bytes.addFloats(frame.softVertices[static_cast<std::size_t>(vertex)]);
+  for (const Soft& soft : softs_)
+    for (const int vertex : soft.shown)
+      bytes.addFloats(frame.softVertices[static_cast<std::size_t>(soft.firstVertex + vertex)]);
+  for (const float value : stress) bytes.add(value);
   addPolygons(bytes, frame.polygons);
   bytes.padTo(8);
   bytes.writeLength();

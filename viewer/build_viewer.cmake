@@ -5,7 +5,9 @@
 # Makes BINARY/viewer.html and BINARY/viewer_page.hpp. Without npm or its registry the program is
 # built all the same: its pages then say what is missing.
 file(MAKE_DIRECTORY ${BINARY})
-file(COPY ${SOURCE}/src ${SOURCE}/tests ${SOURCE}/build.mjs ${SOURCE}/package.json
+# What is no longer there must not be built or run.
+file(REMOVE_RECURSE ${BINARY}/src ${BINARY}/tests ${BINARY}/testing ${BINARY}/bench)
+file(COPY ${SOURCE}/src ${SOURCE}/tests ${SOURCE}/testing ${SOURCE}/bench ${SOURCE}/build.mjs ${SOURCE}/package.json
   ${SOURCE}/package-lock.json ${SOURCE}/tsconfig.json ${SOURCE}/.npmrc DESTINATION ${BINARY})
 
 set(reason "npm was not found when it was built")

@@ -9,7 +9,9 @@
 
 #include <tangere/simulator.hpp>
 #include <tangere/tet_mesh.hpp>
+#include <tangere/visual.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -31,7 +33,9 @@ struct RecordFrame {
   const EnergyLedger& energy;
   std::span<const Vec3> softVertices{};  ///< positions; of all soft bodies, in order of the model
   std::span<const PressurePolygon> polygons{};
-  std::span<const Real> sensors{};  ///< all readings, in order of the model
+  std::span<const Real> sensors{};           ///< all readings, in order of the model
+  std::span<const std::uint8_t> isAsleep{};  ///< of each body; empty: all are awake
+  int numEvents = 0;                         ///< of the event solver, within the step
 };
 
 struct RecordingOptions {
@@ -40,6 +44,9 @@ struct RecordingOptions {
   /// each, or up to 16 of a run that fills them within a tenth of a second.
   int framesPerChunk = 64;
   int compression = 1;  ///< deflate, 0 to 9
+  /// How bodies look, for pictures; those of bodies that the model does not have are left out, and
+  /// those whose mesh is still a file (readVisuals() reads it).
+  std::span<const VisualShape> visuals{};
 };
 
 /// Writes a recording. Not for two threads at a time.
@@ -82,14 +89,32 @@ struct RecordedFrame {
   std::vector<Vec3> softVertices;
   std::vector<PressurePolygon> polygons;
   std::vector<Real> sensors;
+  std::vector<std::uint8_t> isAsleep;  ///< empty in recordings of earlier versions
+  int numEvents = 0;
 };
+
+/// What would be recorded of a simulator now. `bodies` is memory for what the frame refers to; it
+/// is good until the next step. The hash of the state is left out: it takes time.
+[[nodiscard]] RecordFrame frameOf(const Simulator& simulator, std::vector<BodyState>* bodies);
+/// A recorded frame as one to be recorded or shown; refers to it.
+[[nodiscard]] RecordFrame frameOf(const RecordedFrame& frame);
 
 /// A soft body of a recording.
 struct RecordedSoftBody {
   std::string name;
-  int firstVertex = 0, numVertices = 0;  ///< in RecordedFrame::softVertices
-  std::vector<Tet> tets;                 ///< of its own vertices, from 0
-  std::vector<Triangle> surface;         ///< likewise; counter-clockwise from outside
+  int firstVertex = 0, numVertices = 0;    ///< in RecordedFrame::softVertices
+  std::vector<Tet> tets;                   ///< of its own vertices, from 0
+  std::vector<Triangle> surface;           ///< likewise; counter-clockwise from outside
+  std::vector<Vec3> rest{};                ///< where the vertices are without stress
+  std::optional<Elasticity> elasticity{};  ///< none in recordings of earlier versions
+};
+
+/// A joint of a recording; those of free bodies are left out.
+struct RecordedJoint {
+  std::string name;
+  std::string type;  ///< "revolute" and so on
+  int body = 0;
+  Vec3 position{}, axis{};  ///< in the frame of the body
 };
 
 /// A shape of a recording, as it is drawn; parts of a compound are shapes of their own.
@@ -101,12 +126,29 @@ struct RecordedShape {
   Vec3 size{};       ///< radius; half sizes; radius and half length or height; semi-axes [m]
   std::vector<Vec3> vertices;  ///< of hulls, meshes, terrains and point clouds
   std::vector<Triangle> triangles;
+  std::array<Real, 4> color{};  ///< of a visual: red, green, blue, opacity
 };
+
+/// The shapes of a model, and how its bodies look, as a recording has them; see
+/// RecordingOptions::visuals.
+[[nodiscard]] std::vector<RecordedShape> recordedShapes(const Model& model);
+[[nodiscard]] std::vector<RecordedShape> recordedVisuals(const Model& model,
+                                                         std::span<const VisualShape> visuals);
 
 /// A sensor of a recording.
 struct RecordedSensor {
   std::string name;
   int firstValue = 0, numValues = 0;  ///< in RecordedFrame::sensors
+};
+
+/// One number of each frame.
+struct RecordedSeries {
+  std::vector<Real> time;
+  std::vector<std::uint64_t> step;
+  std::vector<StepStatus> status;
+  std::vector<int> numContacts, numPolygons, iterations, numIslands, numEvents;
+  std::vector<Real> residual, maxDepth;
+  std::vector<EnergyLedger> energy;
 };
 
 /// Reads a recording, finished or .partial. Not for two threads at a time.
@@ -123,15 +165,27 @@ class RecordingReader {
   [[nodiscard]] const std::string& bodyName(int body) const;
   [[nodiscard]] BodyType bodyType(int body) const;
   [[nodiscard]] std::span<const RecordedShape> shapes() const;
+  /// How bodies look where that is not how they collide; of the world, with body -1, too.
+  [[nodiscard]] std::span<const RecordedShape> visuals() const;
+  /// The body it is jointed or welded to; -1: the world, or a recording of an earlier version.
+  [[nodiscard]] int parentOf(int body) const;
+  [[nodiscard]] std::span<const RecordedJoint> joints() const;
   /// Recordings of earlier versions have none.
   [[nodiscard]] std::span<const RecordedSoftBody> softBodies() const;
   [[nodiscard]] std::span<const RecordedSensor> sensors() const;
+  /// Whether its frames may have pressure polygons.
+  [[nodiscard]] bool hasPressure() const;
   [[nodiscard]] std::uint64_t modelHash() const;
   /// Of all frames, without reading them [s].
   [[nodiscard]] std::vector<Real> times() const;
+  /// What plots over the whole time need, without reading the frames.
+  [[nodiscard]] RecordedSeries series() const;
   /// Valid until the next call. Reading in order is fast: frames come in blocks. Throws
   /// InvalidInput for a frame that does not exist or is damaged.
   [[nodiscard]] const RecordedFrame& frame(std::int64_t index);
+  /// Cauchy stress of each tetrahedron in the frame that was read last [Pa]; nothing in recordings
+  /// of earlier versions, which do not say how elastic a soft body is.
+  [[nodiscard]] std::vector<Mat3> softStress(int soft) const;
 
  private:
   struct Impl;

@@ -7,6 +7,7 @@
 #include <tangere/error.hpp>
 #include <tangere/io.hpp>
 #include <tangere/model.hpp>
+#include <tangere/visual.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +81,8 @@ struct Scene {
   Model model;
   ImportReport report{};
   std::string name{};  ///< of the file, without folder and extension
+  /// Of robot files; bodies without any look as they collide. Their mesh files were not opened.
+  std::vector<VisualShape> visuals{};
 };
 
 /// Reads a scene file: the native scene, MJCF, URDF or SDFormat; what it is, its content tells.

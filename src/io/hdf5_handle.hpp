@@ -66,6 +66,10 @@ template <>
   return H5T_NATIVE_DOUBLE;
 }
 template <>
+[[nodiscard]] inline hid_t nativeType<std::uint8_t>() {
+  return H5T_NATIVE_UINT8;
+}
+template <>
 [[nodiscard]] inline hid_t nativeType<std::int32_t>() {
   return H5T_NATIVE_INT32;
 }
@@ -86,6 +90,10 @@ template <>
   return H5T_IEEE_F64LE;
 }
 template <>
+[[nodiscard]] inline hid_t fileType<std::uint8_t>() {
+  return H5T_STD_U8LE;
+}
+template <>
 [[nodiscard]] inline hid_t fileType<std::int32_t>() {
   return H5T_STD_I32LE;
 }
@@ -102,6 +110,15 @@ template <>
 [[nodiscard]] inline Hdf5Handle textType() {
   Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+/// Strings of `size` bytes, UTF-8, the rest of them zero.
+[[nodiscard]] inline Hdf5Handle paddedTextType(std::size_t size) {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), size);
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
   H5Tset_cset(type.id(), H5T_CSET_UTF8);
   return type;
 }

@@ -150,6 +150,12 @@ void MjcfAssets::read(const XmlElement& section) {
                           "them as [[model]] of a native scene");
     }
     // Textures, materials and skins are looks: reported as unread.
+    if (child.name == "material") {
+      const XmlAttribute* name = peekAttribute(child, "name");
+      const XmlAttribute* color = peekAttribute(child, "rgba");
+      const auto rgba = color != nullptr ? readRgba(color->value) : std::nullopt;
+      if (name != nullptr && rgba) colors_.emplace(name->value, *rgba);
+    }
   }
 }
 
@@ -221,6 +227,41 @@ std::filesystem::path MjcfAssets::resolve(const std::string& file) const {
   if (!compiler_.meshFolder.empty() && !path.is_absolute())
     path = std::filesystem::path(compiler_.meshFolder) / path;
   return import_.files.resolve(path.string());
+}
+
+std::optional<Rgba> MjcfAssets::colorOf(const std::string& material) const {
+  const auto found = colors_.find(material);
+  if (found == colors_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool MjcfAssets::lookOf(const std::string& mesh, VisualShape* out) const {
+  const auto found = meshes_.find(mesh);
+  if (found == meshes_.end()) return false;
+  const MeshEntry& entry = found->second;
+  const Vec3& scale = entry.settings.scale;
+  // In the frame of the geom a vertex is scale * turn^T (v - offset), in this order: a scale that
+  // differs by axis and a turn do not make a scale and a pose.
+  const bool isTurned = !(entry.turn == Mat3::identity());
+  if (isTurned && !(scale.x == scale.y && scale.y == scale.z)) return false;
+  const Mat3 turn = transpose(entry.turn);
+  const Vec3 shift = turn * entry.offset;
+  out->pose =
+      out->pose * Transform{turn, Vec3{-shift.x * scale.x, -shift.y * scale.y, -shift.z * scale.z}};
+  if (entry.file.empty()) {
+    if (entry.triangles.empty()) return false;
+    TriangleMesh own{entry.vertices, entry.triangles};
+    for (Vec3& v : own.vertices) v = {v.x * scale.x, v.y * scale.y, v.z * scale.z};
+    out->mesh = std::make_shared<const TriangleMesh>(std::move(own));
+    return true;
+  }
+  try {
+    out->file = resolve(entry.file);
+  } catch (const InvalidInput&) {
+    return false;
+  }
+  out->scale = scale;
+  return true;
 }
 
 /// The mesh in the frame of the geom; false after an error in the notes.

@@ -9,6 +9,7 @@
 
 #include "io/mjcf_elements.hpp"
 #include "io/robot_import.hpp"
+#include "io/robot_visuals.hpp"
 
 #include <filesystem>
 #include <map>
@@ -49,6 +50,10 @@ class MjcfAssets {
   /// box of the same inertia, or of the bounds along the principal axes. False after an error.
   [[nodiscard]] bool fit(MjcfGeom* geom);
   [[nodiscard]] std::shared_ptr<const Shape> heightField(const std::string& name);
+  /// How the mesh of a geom looks: its file, or its triangles. False when it cannot be drawn.
+  [[nodiscard]] bool lookOf(const std::string& mesh, VisualShape* out) const;
+  /// Of a material; nothing where there is none.
+  [[nodiscard]] std::optional<Rgba> colorOf(const std::string& material) const;
   /// Notes about meshes that nothing needed.
   void reportUnused();
 
@@ -81,6 +86,7 @@ class MjcfAssets {
   const MjcfCompiler& compiler_;
   const MjcfDefaults& defaults_;
   std::map<std::string, MeshEntry> meshes_;
+  std::map<std::string, Rgba> colors_;                          // of materials
   std::map<std::string, std::shared_ptr<const Shape>> fields_;  // null: refused
 };
 

@@ -39,6 +39,8 @@ struct MjcfBody {
   std::vector<MassProperties> geoms{};       ///< of the geoms that count, in the body's frame
   std::vector<std::pair<Site, const XmlElement*>> sites{};
   MassProperties mass{};
+  std::vector<VisualShape> looks{};  ///< of the geoms that MuJoCo shows
+  bool hasLooks = false;             ///< they are not just how it collides
 };
 
 struct MjcfSiteEntry {
@@ -125,6 +127,8 @@ class MjcfBodies {
                                      std::string* fileName);
   [[nodiscard]] ImportNotes& notes() { return is_copy_ ? muted_ : import_.notes; }
 
+  void addLook(const MjcfGeom& geom, const Transform& pose, bool collides,
+               const std::shared_ptr<const Shape>& shape, MjcfBody* body);
   [[nodiscard]] std::string materialOf(XmlReader& reader, const MjcfGeom& geom);
   void addMaterials();
   void computeMasses();
@@ -132,6 +136,7 @@ class MjcfBodies {
   void requireMasses();
   void addBodies();
   void addSites();
+  void addLooks();
 
   RobotImport& import_;
   const MjcfCompiler& compiler_;

@@ -103,7 +103,6 @@ void readMjcfPlacement(XmlReader& reader, const MjcfCompiler& compiler, Vec3* po
       return;
     }
   }
-  constexpr Real kTooSmall = 1e-14;
   if (const auto q = reader.numbers("quat", 4, 4, kFinite)) {
     const Quat quat{(*q)[0], (*q)[1], (*q)[2], (*q)[3]};
     const Mat3 matrix = rotationMatrix(quat);
@@ -114,7 +113,7 @@ void readMjcfPlacement(XmlReader& reader, const MjcfCompiler& compiler, Vec3* po
     *rotation = matrix;
   } else if (const auto a = reader.numbers("axisangle", 4, 4, kFinite)) {
     const Vec3 axis{(*a)[0], (*a)[1], (*a)[2]};
-    if (!(math::scaledNorm(axis) > kTooSmall)) {
+    if (!(math::scaledNorm(axis) > kTooShort)) {
       reader.errorFound("axisangle", "an axis other than zero");
       return;
     }
@@ -133,7 +132,7 @@ void readMjcfPlacement(XmlReader& reader, const MjcfCompiler& compiler, Vec3* po
     const Vec3 second{(*axes)[3], (*axes)[4], (*axes)[5]};
     const Vec3 y = second - matrix.col[0] * dot(matrix.col[0], second);
     const Real lengthY = math::scaledNorm(y);
-    if (!(length > kTooSmall) || !(lengthY > kTooSmall)) {
+    if (!(length > kTooShort) || !(lengthY > kTooShort)) {
       reader.errorFound("xyaxes", "two directions that are neither zero nor parallel");
       return;
     }
@@ -141,7 +140,7 @@ void readMjcfPlacement(XmlReader& reader, const MjcfCompiler& compiler, Vec3* po
     matrix.col[2] = cross(matrix.col[0], matrix.col[1]);
     *rotation = matrix;
   } else if (const auto z = reader.vec3("zaxis", kFinite)) {
-    if (!(math::scaledNorm(*z) > kTooSmall)) {
+    if (!(math::scaledNorm(*z) > kTooShort)) {
       reader.errorFound("zaxis", "a direction other than zero");
       return;
     }
@@ -213,6 +212,11 @@ void readMjcfGeom(XmlReader& reader, const MjcfCompiler& compiler, MjcfGeom* out
   out->heightField = reader.string("hfield").value_or(out->heightField);
   out->mesh = reader.string("mesh").value_or(out->mesh);
   readInto(reader, "fitscale", {0, 1e12, "a scale above 0", true}, &out->fitScale);
+  // Looks are taken where they can be, and are reported as unread: they move nothing.
+  if (const XmlAttribute* material = peekAttribute(reader.element(), "material"))
+    out->material = material->value;
+  if (const XmlAttribute* color = peekAttribute(reader.element(), "rgba"))
+    out->color = readRgba(color->value);
   changeSolver(reader, {"solref", "solimp", "solmix"});
   reader.change("margin", "contacts begin where surfaces touch");
   reader.change("gap", "contacts begin where surfaces touch");

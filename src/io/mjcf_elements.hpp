@@ -7,6 +7,7 @@
 #include <tangere/articulation.hpp>
 #include <tangere/types.hpp>
 
+#include "io/robot_visuals.hpp"
 #include "io/xml_reader.hpp"
 
 #include <array>
@@ -85,6 +86,8 @@ struct MjcfGeom {
   Mat3 rotation = Mat3::identity();
   std::string heightField{}, mesh{};
   Real fitScale = 1;
+  std::string material{};       ///< of its looks
+  std::optional<Rgba> color{};  ///< of its own, before that of the material
 };
 
 struct MjcfSite {
@@ -190,6 +193,8 @@ inline constexpr NumberRule kSize{0, 1e12, "a size of 0 or more [m]"};
 inline constexpr NumberRule kRange{-kUnlimited, kUnlimited, "two numbers, the lower one first"};
 inline constexpr NumberRule kNotNegative{0, 1e150, "a number of 0 or more"};
 inline constexpr NumberRule kAngle{-1e9, 1e9, "an angle within 1e9"};
+/// MuJoCo's bound: a vector that is not longer has no direction.
+inline constexpr Real kTooShort = 1e-14;
 }  // namespace mjcf_rule
 
 }  // namespace tangere::io

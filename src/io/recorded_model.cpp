@@ -73,6 +73,26 @@ class ElementTable {
   RecordedColumn<std::int32_t> column_;
 };
 
+/// Of each soft body; none in recordings of earlier versions.
+std::vector<std::optional<Elasticity>> readElasticity(const OpenRecording& file,
+                                                      std::size_t count) {
+  const std::string group = "/model/soft_bodies/";
+  std::vector<std::optional<Elasticity>> out(count);
+  if (!file.has("/model/soft_bodies/elastic_model")) return out;
+  const std::vector<std::string> laws = file.readTexts(group + "elastic_model");
+  if (laws.size() != count) file.reject("the column " + group + "elastic_model is cut");
+  const std::vector<Real> young = readNumbers<Real>(file, group + "young", {}, count);
+  const std::vector<Real> poisson = readNumbers<Real>(file, group + "poisson", {}, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const ElasticModel law : {ElasticModel::Linear, ElasticModel::Corotated,
+                                   ElasticModel::NeoHookean, ElasticModel::StVenantKirchhoff})
+      if (laws[i] == elasticModelName(law))
+        out[i] = Elasticity{.model = law, .young = young[i], .poisson = poisson[i]};
+    if (!out[i]) file.reject("the column " + group + "elastic_model is damaged");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<BodyType> readBodyTypes(const OpenRecording& file, std::size_t numBodies) {
@@ -92,8 +112,45 @@ std::vector<BodyType> readBodyTypes(const OpenRecording& file, std::size_t numBo
   return types;
 }
 
-std::vector<RecordedShape> readShapes(const OpenRecording& file, std::size_t numBodies) {
-  const std::string group = "/model/shapes/";
+std::vector<int> readParents(const OpenRecording& file, std::size_t numBodies) {
+  if (!file.has("/model/body_parent")) return std::vector<int>(numBodies, -1);
+  const std::vector<std::int32_t> parents =
+      readNumbers<std::int32_t>(file, "/model/body_parent", {}, numBodies);
+  for (const std::int32_t parent : parents)
+    if (parent < -1 || parent >= static_cast<std::int64_t>(numBodies))
+      file.reject("the column /model/body_parent names a body that does not exist");
+  return {parents.begin(), parents.end()};
+}
+
+std::vector<RecordedJoint> readJoints(const OpenRecording& file, std::size_t numBodies) {
+  if (!file.has("/model/joints")) return {};
+  const std::string group = "/model/joints/";
+  std::vector<std::string> names = file.readTexts(group + "name");
+  std::vector<std::string> types = file.readTexts(group + "type");
+  if (types.size() != names.size())
+    file.reject("the column " + group + "type has the wrong length");
+  const std::vector<std::int32_t> body =
+      readNumbers<std::int32_t>(file, group + "body", {}, names.size());
+  const std::vector<Real> position = readNumbers<Real>(file, group + "position", {3}, names.size());
+  const std::vector<Real> axis = readNumbers<Real>(file, group + "axis", {3}, names.size());
+  std::vector<RecordedJoint> joints;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (body[i] < 0 || static_cast<std::size_t>(body[i]) >= numBodies)
+      file.reject("the column " + group + "body names a body that does not exist");
+    joints.push_back({.name = std::move(names[i]),
+                      .type = std::move(types[i]),
+                      .body = body[i],
+                      .position = vec3At(position, i),
+                      .axis = vec3At(axis, i)});
+  }
+  return joints;
+}
+
+std::vector<RecordedShape> readShapes(const OpenRecording& file, const std::string& name,
+                                      std::size_t numBodies) {
+  const std::string group = "/model/" + name + "/";
+  const bool isVisual = name == "visuals";
+  if (isVisual && !file.has("/model/visuals")) return {};
   std::vector<std::string> types = file.readTexts(group + "type");
   const std::size_t count = types.size();
   const std::vector<std::int32_t> shape =
@@ -106,9 +163,11 @@ std::vector<RecordedShape> readShapes(const OpenRecording& file, std::size_t num
   const std::vector<Real> vertices = readNumbers<Real>(
       file, group + "vertices", {3}, static_cast<std::size_t>(vertexOffset.back()));
   const ElementTable<3> triangles(file, group + "triangles", group + "triangle_offset", count);
+  const std::vector<Real> color =
+      isVisual ? readNumbers<Real>(file, group + "color", {4}, count) : std::vector<Real>{};
   std::vector<RecordedShape> shapes;
   for (std::size_t i = 0; i < count; ++i) {
-    if (body[i] < 0 || static_cast<std::size_t>(body[i]) >= numBodies)
+    if (body[i] < (isVisual ? -1 : 0) || body[i] >= static_cast<std::int64_t>(numBodies))
       file.reject("the column " + group + "body names a body that does not exist");
     RecordedShape& made = shapes.emplace_back();
     made.type = std::move(types[i]);
@@ -123,6 +182,8 @@ std::vector<RecordedShape> readShapes(const OpenRecording& file, std::size_t num
     for (int k = vertexOffset[i]; k < vertexOffset[i + 1]; ++k)
       made.vertices.push_back(vec3At(vertices, static_cast<std::size_t>(k)));
     made.triangles = triangles.of(i, vertexOffset[i + 1] - vertexOffset[i]);
+    for (std::size_t k = 0; isVisual && k < made.color.size(); ++k)
+      made.color[k] = color[4 * i + k];
   }
   return shapes;
 }
@@ -136,6 +197,9 @@ std::vector<RecordedSoftBody> readSoftBodies(const OpenRecording& file) {
                              names.size());
   const ElementTable<3> triangles(file, group + "triangles", group + "triangle_offset",
                                   names.size());
+  const std::vector<Real> rest =
+      readNumbers<Real>(file, group + "vertices", {3}, static_cast<std::size_t>(vertices.back()));
+  const std::vector<std::optional<Elasticity>> elasticity = readElasticity(file, names.size());
   std::vector<RecordedSoftBody> softs;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const int count = vertices[i + 1] - vertices[i];
@@ -144,7 +208,10 @@ std::vector<RecordedSoftBody> readSoftBodies(const OpenRecording& file) {
                      .firstVertex = vertices[i],
                      .numVertices = count,
                      .tets = tets.of(i, count),
-                     .surface = triangles.of(i, count)});
+                     .surface = triangles.of(i, count),
+                     .elasticity = elasticity[i]});
+    for (int k = vertices[i]; k < vertices[i + 1]; ++k)
+      softs.back().rest.push_back(vec3At(rest, static_cast<std::size_t>(k)));
   }
   return softs;
 }

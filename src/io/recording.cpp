@@ -66,6 +66,8 @@ struct Columns {
   Column<std::uint64_t> stateHash;
   Column<std::uint64_t> step;  // written last: its length is the number of whole frames
   Column<Real> position, quaternion, linearVelocity, angularVelocity;
+  Column<std::uint8_t> isAsleep;
+  Column<std::int32_t> numEvents;
   Column<std::uint64_t> contactOffset;
   std::array<Column<std::int32_t>, std::size(io::kContactInts)> contactInts;
   std::array<Column<std::uint64_t>, std::size(io::kContactIds)> contactIds;
@@ -95,8 +97,9 @@ struct Columns {
            visit(polygonOffset) && all(pressureReportInts) && visit(softPosition) &&
            visit(sensors) && all(contactInts) && all(contactIds) && all(contactVectors) &&
            all(contactReals) && visit(contactOffset) && visit(position) && visit(quaternion) &&
-           visit(linearVelocity) && visit(angularVelocity) && visit(status) && all(reportInts) &&
-           all(reportReals) && all(ledgerReals) && visit(time) && visit(stateHash);
+           visit(linearVelocity) && visit(angularVelocity) && visit(isAsleep) && visit(numEvents) &&
+           visit(status) && all(reportInts) && all(reportReals) && all(ledgerReals) &&
+           visit(time) && visit(stateHash);
   }
 };
 
@@ -167,7 +170,7 @@ struct RecordingWriter::Impl {
       : name(path.string()), partial(io::partialName(name)) {}
   Impl(const std::filesystem::path& path, const Model& model, const RecordingOptions& options);
   ~Impl();
-  void createFile(const Model& model);
+  void createFile(const Model& model, const RecordingOptions& options);
   void createColumns(int compression);
   void createBodyColumns(const Maker& make);
   void createPressureColumns(const Maker& make);
@@ -204,7 +207,7 @@ RecordingWriter::Impl::Impl(const std::filesystem::path& path, const Model& mode
   driver.descriptor = io::openPartial(name);
 
   const io::QuietHdf5 quiet;
-  createFile(model);
+  createFile(model, options);
   createColumns(options.compression);
   if (H5Fflush(file.id(), H5F_SCOPE_GLOBAL) < 0 || driver.error != 0 ||
       H5Fstart_swmr_write(file.id()) < 0 || driver.error != 0)
@@ -213,14 +216,14 @@ RecordingWriter::Impl::Impl(const std::filesystem::path& path, const Model& mode
   startWorker();
 }
 
-void RecordingWriter::Impl::createFile(const Model& model) {
+void RecordingWriter::Impl::createFile(const Model& model, const RecordingOptions& options) {
   const io::Hdf5Handle access = io::makeDriverAccess(driver);
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
   file =
       io::Hdf5Handle(H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   if (!file.isValid()) fail();
-  io::writeText(file.id(), "format", std::string(io::kRecordingFormat));
+  io::writePaddedText(file.id(), "format", std::string(io::kRecordingFormat));
   io::writeInteger(file.id(), "format_version", io::kRecordingVersion);
   io::writeText(file.id(), "engine", "tangere " TANGERE_VERSION_STRING);
   io::writeText(file.id(), "units", "SI: m, kg, s, rad, N, J");
@@ -228,7 +231,7 @@ void RecordingWriter::Impl::createFile(const Model& model) {
   io::writeText(file.id(), "contact_convention",
                 "normal from body 2 to body 1, force and torque on body 1; depth > 0 overlaps");
   io::writeReal(file.id(), "dt", model.options().dt);
-  io::writeModel(file.id(), model);
+  io::writeModel(file.id(), model, options.visuals);
 }
 
 RecordingWriter::Impl::~Impl() {
@@ -250,6 +253,8 @@ void RecordingWriter::Impl::createColumns(int compression) {
   make(frames, columns.time, "time", {}, rows, "s", "");
   make(frames, columns.step, "step", {}, rows, "", "steps taken; its length counts the frames");
   make(frames, columns.stateHash, "state_hash", {}, rows, "", "hash of the whole state");
+  make(frames, columns.numEvents, "events", {}, rows, "",
+       "of the event solver, within the step; 0 for the others");
   if (numBodies > 0) createBodyColumns(make);
   const io::Hdf5Handle contacts = io::makeGroup(file.id(), "contacts");
   make(contacts, columns.contactOffset, "offset", {}, rows, "",
@@ -290,6 +295,7 @@ void RecordingWriter::Impl::createBodyColumns(const Maker& make) {
   make(body, columns.linearVelocity, "linear_velocity", {numBodies, 3}, rows, "m/s",
        "of the body's origin, world");
   make(body, columns.angularVelocity, "angular_velocity", {numBodies, 3}, rows, "rad/s", "world");
+  make(body, columns.isAsleep, "asleep", {numBodies}, rows, "", "1: it sleeps and does not move");
 }
 
 void RecordingWriter::Impl::createPressureColumns(const Maker& make) {
@@ -318,6 +324,9 @@ void RecordingWriter::Impl::requireFits(const RecordFrame& frame) const {
                   frame.softVertices.size(), numSoftVertices);
   TANGERE_REQUIRE(frame.sensors.size() == numSensorValues,
                   "a frame has all readings of the sensors", frame.sensors.size(), numSensorValues);
+  TANGERE_REQUIRE(frame.isAsleep.empty() || frame.isAsleep.size() == numBodies,
+                  "a frame says of each body whether it sleeps, or of none", frame.isAsleep.size(),
+                  numBodies);
   TANGERE_REQUIRE(hasPressure || frame.polygons.empty(),
                   "polygons of a model without pressure contacts", frame.polygons.size());
   TANGERE_REQUIRE(isFinite(frame.time), "not recorded: the time is not finite");
@@ -352,6 +361,9 @@ void RecordingWriter::Impl::addFrame(const RecordFrame& frame) {
     add(columns.linearVelocity, body.linearVelocity);
     add(columns.angularVelocity, body.angularVelocity);
   }
+  for (std::size_t i = 0; i < numBodies; ++i)
+    add(columns.isAsleep, std::uint8_t(i < frame.isAsleep.size() && frame.isAsleep[i] != 0));
+  add(columns.numEvents, frame.numEvents);
   for (const ContactForce& contact : frame.contacts) {
     addAll(columns.contactInts, io::kContactInts, contact);
     addAll(columns.contactIds, io::kContactIds, contact);

@@ -60,6 +60,8 @@ class FrameDiff {
   [[nodiscard]] bool compareSensor(const RecordedSensor& sensor);
   [[nodiscard]] bool compareReport();
   [[nodiscard]] bool compareEnergy();
+  [[nodiscard]] bool compareSleep();
+  [[nodiscard]] bool compareEvents();
   [[nodiscard]] bool compareTime();
   [[nodiscard]] bool compareStateHash();
 
@@ -140,7 +142,8 @@ bool FrameDiff::compareSoft(const RecordedSoftBody& soft) {
 /// What the motion came from and what was measured of it: alike only where the bits are.
 bool FrameDiff::compareCauses() {
   return compareContacts() && comparePolygons() && compareSensors() && compareReport() &&
-         compareEnergy() && compareTime() && compareStateHash();
+         compareEnergy() && compareSleep() && compareEvents() && compareTime() &&
+         compareStateHash();
 }
 
 bool FrameDiff::compareContacts() {
@@ -226,6 +229,21 @@ bool FrameDiff::compareReport() {
 
 bool FrameDiff::compareEnergy() {
   return compareFields("energy", "", io::kLedgerReals, a_.energy, b_.energy);
+}
+
+bool FrameDiff::compareSleep() {
+  // Recordings of earlier versions do not say it.
+  if (a_.isAsleep.empty() || b_.isAsleep.empty()) return true;
+  for (std::size_t i = 0; i < a_.isAsleep.size(); ++i)
+    if (!compare("body", recording_.bodyName(static_cast<int>(i)), "asleep", int{a_.isAsleep[i]},
+                 int{b_.isAsleep[i]}))
+      return false;
+  return true;
+}
+
+bool FrameDiff::compareEvents() {
+  if (a_.isAsleep.empty() || b_.isAsleep.empty()) return true;
+  return compare("solver", "", "events", a_.numEvents, b_.numEvents);
 }
 
 bool FrameDiff::compareTime() { return compare("frames", "", "time", a_.time, b_.time); }

@@ -6,12 +6,15 @@
 #include <tangere/recording.hpp>
 
 #include "core/assert.hpp"
+#include "dynamics/fem_assembly.hpp"
 #include "io/open_recording.hpp"
 #include "io/recorded_model.hpp"
 #include "io/recording_layout.hpp"
+#include "model/soft_mesh.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace tangere {
 
@@ -40,7 +43,9 @@ struct RecordingReader::Impl {
   io::OpenRecording file;
   std::vector<std::string> names;
   std::vector<BodyType> bodyTypes;
-  std::vector<RecordedShape> shapes;
+  std::vector<RecordedShape> shapes, visuals;
+  std::vector<int> parents;
+  std::vector<RecordedJoint> joints;
   std::vector<RecordedSoftBody> softs;
   std::vector<RecordedSensor> sensors;
   std::uint64_t modelHash = 0;
@@ -51,10 +56,13 @@ struct RecordingReader::Impl {
   std::int64_t framesPerBlock = 1;
   std::uint64_t contactsBegin = 0, polygonsBegin = 0, verticesBegin = 0;
   RecordedFrame current;
+  std::vector<std::optional<model::SoftMesh>> elastic;  // of soft bodies; made when asked for
 
   Column<Real> time;
   Column<std::uint64_t> stateHash, step;
   Column<Real> position, quaternion, linearVelocity, angularVelocity;
+  Column<std::uint8_t> isAsleep;  // this and the next: not in earlier versions
+  Column<std::int32_t> numEvents;
   Column<std::uint64_t> contactOffset;
   std::array<Column<std::int32_t>, std::size(io::kContactInts)> contactInts;
   std::array<Column<std::uint64_t>, std::size(io::kContactIds)> contactIds;
@@ -119,7 +127,10 @@ RecordingReader::Impl::Impl(const std::filesystem::path& path)
     : file(path),
       names(file.readTexts("/model/body_name")),
       bodyTypes(io::readBodyTypes(file, names.size())),
-      shapes(io::readShapes(file, names.size())),
+      shapes(io::readShapes(file, "shapes", names.size())),
+      visuals(io::readShapes(file, "visuals", names.size())),
+      parents(io::readParents(file, names.size())),
+      joints(io::readJoints(file, names.size())),
       softs(io::readSoftBodies(file)),
       sensors(io::readSensors(file)),
       modelHash(file.readModelHash()),
@@ -158,7 +169,9 @@ void RecordingReader::Impl::openColumns() {
     quaternion.open(file, "/bodies/quaternion", {bodies, 4});
     linearVelocity.open(file, "/bodies/linear_velocity", {bodies, 3});
     angularVelocity.open(file, "/bodies/angular_velocity", {bodies, 3});
+    if (file.has("/bodies/asleep")) isAsleep.open(file, "/bodies/asleep", {bodies});
   }
+  if (file.has("/frames/events")) numEvents.open(file, "/frames/events", {});
   contactOffset.open(file, "/contacts/offset", {});
   openAll(file, "/contacts/", contactInts, io::kContactInts, {});
   openAll(file, "/contacts/", contactIds, io::kContactIds, {});
@@ -196,6 +209,8 @@ void RecordingReader::Impl::forEachFrameColumn(Visit visit) {
   visit(quaternion);
   visit(linearVelocity);
   visit(angularVelocity);
+  visit(isAsleep);
+  visit(numEvents);
   visit(status);
   visit(softPosition);
   visit(sensorValues);
@@ -260,6 +275,7 @@ void RecordingReader::Impl::fillCurrent(std::size_t row) {
   current.time = time.at(row);
   current.step = step.at(row);
   current.stateHash = stateHash.at(row);
+  current.numEvents = numEvents.isOpen() ? numEvents.at(row) : 0;
   fillBodies(row);
   fillContacts(row);
   current.report.status = static_cast<StepStatus>(status.at(row));
@@ -288,6 +304,9 @@ void RecordingReader::Impl::fillBodies(std::size_t row) {
     body.linearVelocity = vec3At(linearVelocity, at);
     body.angularVelocity = vec3At(angularVelocity, at);
   }
+  if (!isAsleep.isOpen()) return;
+  const auto asleep = isAsleep.values().subspan(row * names.size(), names.size());
+  current.isAsleep.assign(asleep.begin(), asleep.end());
 }
 
 void RecordingReader::Impl::fillContacts(std::size_t row) {
@@ -359,10 +378,67 @@ BodyType RecordingReader::bodyType(int body) const { return impl_->bodyTypes.at(
 
 std::span<const RecordedShape> RecordingReader::shapes() const { return impl_->shapes; }
 
+std::span<const RecordedShape> RecordingReader::visuals() const { return impl_->visuals; }
+
+int RecordingReader::parentOf(int body) const { return impl_->parents.at(body); }
+
+std::span<const RecordedJoint> RecordingReader::joints() const { return impl_->joints; }
+
+RecordedSeries RecordingReader::series() const {
+  const io::QuietHdf5 quiet;
+  const io::OpenRecording& file = impl_->file;
+  const auto count = static_cast<std::uint64_t>(impl_->numFrames);
+  const auto all = [&]<class T>(const std::string& path, T) {
+    Column<T> column;
+    column.open(file, path, {});
+    column.read(file, 0, count);
+    return std::vector<T>(column.values().begin(), column.values().end());
+  };
+  RecordedSeries out;
+  out.time = all("/frames/time", Real{});
+  out.step = all("/frames/step", std::uint64_t{});
+  for (const std::uint32_t status : all("/solver/status", std::uint32_t{}))
+    out.status.push_back(static_cast<StepStatus>(status));
+  out.numContacts = all("/solver/contacts", std::int32_t{});
+  out.iterations = all("/solver/iterations", std::int32_t{});
+  out.numIslands = all("/solver/islands", std::int32_t{});
+  out.residual = all("/solver/residual", Real{});
+  out.maxDepth = all("/solver/max_depth", Real{});
+  out.numPolygons.assign(count, 0);
+  if (impl_->hasPressure) out.numPolygons = all("/solver/pressure_polygons", std::int32_t{});
+  out.numEvents.assign(count, 0);
+  if (impl_->numEvents.isOpen()) out.numEvents = all("/frames/events", std::int32_t{});
+  out.energy.resize(count);
+  for (const auto& field : io::kLedgerReals) {
+    const std::vector<Real> row = all(std::string("/energy/") + field.name, Real{});
+    for (std::size_t i = 0; i < row.size(); ++i) out.energy[i].*field.member = row[i];
+  }
+  return out;
+}
+
+std::vector<Mat3> RecordingReader::softStress(int soft) const {
+  TANGERE_REQUIRE(soft >= 0 && soft < static_cast<int>(impl_->softs.size()), "no such soft body",
+                  soft);
+  const RecordedSoftBody& body = impl_->softs[static_cast<std::size_t>(soft)];
+  if (!body.elasticity || impl_->current.softVertices.empty()) return {};
+  impl_->elastic.resize(impl_->softs.size());
+  std::optional<model::SoftMesh>& mesh = impl_->elastic[static_cast<std::size_t>(soft)];
+  if (!mesh) {
+    constexpr Real kAnyDensity = 1;
+    mesh = model::makeSoftMesh(TetMesh(body.rest, body.tets), Transform{}, kAnyDensity,
+                               *body.elasticity);
+  }
+  std::vector<Mat3> out(mesh->tets.size());
+  dynamics::tetStresses(*mesh, impl_->current.softVertices.data() + body.firstVertex, nullptr,
+                        out.data());
+  return out;
+}
+
 std::span<const RecordedSoftBody> RecordingReader::softBodies() const { return impl_->softs; }
 
 std::span<const RecordedSensor> RecordingReader::sensors() const { return impl_->sensors; }
 
+bool RecordingReader::hasPressure() const { return impl_->hasPressure; }
 std::uint64_t RecordingReader::modelHash() const { return impl_->modelHash; }
 
 const RecordedFrame& RecordingReader::frame(std::int64_t index) {
@@ -373,6 +449,38 @@ const RecordedFrame& RecordingReader::frame(std::int64_t index) {
   }
   impl_->fillCurrent(static_cast<std::size_t>(index - impl_->blockBegin));
   return impl_->current;
+}
+
+RecordFrame frameOf(const Simulator& simulator, std::vector<BodyState>* bodies) {
+  bodies->clear();
+  for (int i = 0; i < simulator.model().numBodies(); ++i) bodies->push_back(simulator.body(i));
+  const State& state = simulator.state();
+  return {.time = state.time,
+          .step = state.step,
+          .bodies = *bodies,
+          .contacts = simulator.contacts(),
+          .report = simulator.report(),
+          .energy = simulator.energy(),
+          .softVertices = state.softPosition,
+          .polygons = simulator.pressureContacts(),
+          .sensors = simulator.sensors(),
+          .isAsleep = state.isAsleep,
+          .numEvents = static_cast<int>(simulator.events().size())};
+}
+
+RecordFrame frameOf(const RecordedFrame& frame) {
+  return {.time = frame.time,
+          .step = frame.step,
+          .stateHash = frame.stateHash,
+          .bodies = frame.bodies,
+          .contacts = frame.contacts,
+          .report = frame.report,
+          .energy = frame.energy,
+          .softVertices = frame.softVertices,
+          .polygons = frame.polygons,
+          .sensors = frame.sensors,
+          .isAsleep = frame.isAsleep,
+          .numEvents = frame.numEvents};
 }
 
 std::span<const LedgerRow> energyLedgerRows() {

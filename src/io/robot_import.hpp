@@ -89,6 +89,9 @@ struct RobotImport {
   /// What the file says about time step and gravity is written here; the caller decides.
   SimulationOptions options{};
 
+  /// How its bodies look; see robot_visuals.hpp.
+  std::vector<VisualShape> visuals{};
+
   int numBodies = 0;
   int numShapes = 0;
   /// Of all kinds, with their prefixes: "body arm/link" and so on. See takeName().

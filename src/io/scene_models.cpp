@@ -157,6 +157,7 @@ void SceneModels::importFile(TableReader& table, const Entry& entry, RobotFile f
   names_ = std::move(import.names);
   num_bodies_ = import.numBodies;
   num_shapes_ = import.numShapes;
+  for (VisualShape& visual : import.visuals) visuals_.push_back(std::move(visual));
   if (import.options.dt != before.dt || !(import.options.gravity == before.gravity)) {
     notes_.add(ImportNote::Kind::Ignored, table.placeOf("file"),
                table.who() + ": the time step and gravity of the file: [simulation] decides");

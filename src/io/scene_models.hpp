@@ -14,6 +14,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tangere::io {
 
@@ -27,6 +29,8 @@ class SceneModels {
   /// Adds every model of the array to the builder, and its bodies to the places of `bodies`.
   /// Mistakes go to the notes.
   void read(const Value& models);
+  /// How the bodies of all models look.
+  [[nodiscard]] std::vector<VisualShape> takeVisuals() { return std::move(visuals_); }
 
  private:
   /// What a [[model]] table says.
@@ -63,6 +67,7 @@ class SceneModels {
   std::map<std::string, Place> given_;  // names of models
   int num_bodies_ = 0, num_shapes_ = 0;
   std::size_t num_bytes_ = 0;  // of model files
+  std::vector<VisualShape> visuals_;
 };
 
 }  // namespace tangere::io

@@ -90,6 +90,7 @@ class SceneReader {
   std::map<std::string, Material> materials_{{"default", Material{.name = "default"}}};
   std::set<std::string> published_;  ///< materials that the scene uses and does not define
   std::map<std::pair<std::string, std::string>, Place> pairs_;
+  std::vector<VisualShape> visuals_;
 };
 
 Scene SceneReader::read() {
@@ -104,7 +105,8 @@ Scene SceneReader::read() {
   readDocument(document);
   document = {};  // a model of a million bodies needs the memory
   try {
-    return {builder_.build(), notes_.report(), std::filesystem::path(name_).stem().string()};
+    return {builder_.build(), notes_.report(), std::filesystem::path(name_).stem().string(),
+            std::move(visuals_)};
   } catch (const InvalidInput& error) {
     notes_.error({}, error.what());
   }
@@ -128,7 +130,9 @@ void SceneReader::readDocument(const Value& document) {
   io::SceneBodies bodies(materials_, folder_, limits_, notes_, builder_);
   if (const Value* list = root.find("body")) bodies.read(*list);
   if (const Value* models = root.find("model")) {
-    io::SceneModels(materials_, folder_, limits_, notes_, builder_, bodies).read(*models);
+    io::SceneModels robots(materials_, folder_, limits_, notes_, builder_, bodies);
+    robots.read(*models);
+    visuals_ = robots.takeVisuals();
   }
   io::SceneSofts softs(notes_, builder_, bodies);
   if (const Value* list = root.find("soft")) softs.read(*list);

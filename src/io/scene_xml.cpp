@@ -70,7 +70,8 @@ Scene readSceneXml(std::string_view text, const std::filesystem::path& folder,
     builder.setOptions(import.options);
     Model model = builder.build();
     warnAboutUnits(model, notes);
-    return {std::move(model), notes.report(), std::filesystem::path(file).stem().string()};
+    return {std::move(model), notes.report(), std::filesystem::path(file).stem().string(),
+            std::move(import.visuals)};
   } catch (const InvalidInput& error) {
     notes.error({}, error.what());
   }

@@ -41,16 +41,7 @@ void SdfReader::readJoint(const PendingJoint& pending) {
   const XmlElement& element = *pending.element;
   const std::string who = "joint " + io::quoted(pending.name);
   XmlReader reader(notes_, element, who);
-  reader.allow({"name"});
-  const XmlAttribute* word = reader.find("type");
-  std::optional<int> kind;
-  if (word == nullptr) {
-    reader.error(element.place, "type is missing");
-  } else {
-    kind = readWord(notes_, {word->value, word->valuePlace, element.file.get(), who + ": type"},
-                    kTypes);
-  }
-  reader.finish();
+  const std::string type = readJointType(reader);
   checkChildren(
       element, who,
       {"parent", "child", "pose", "axis", "axis2", "physics", "gearbox_ratio",
@@ -61,7 +52,6 @@ void SdfReader::readJoint(const PendingJoint& pending) {
   for (const XmlElement& child : element.children) {
     if (child.name == "sensor") sensors_.add(child);
   }
-  const std::string type = kind ? std::string(kTypes[static_cast<std::size_t>(*kind)]) : "fixed";
   if (type == "gearbox") {
     reader.error(element.place, "gearbox: is not available yet; mimic couples two joints");
     return;
@@ -69,117 +59,162 @@ void SdfReader::readJoint(const PendingJoint& pending) {
   const std::string full =
       import_.takeName("joint", plainName(pending.name), element, reader.placeOf("name"));
   if (full.empty() || pending.isBroken) return;
-  const auto parentLink = frames_.link(pending.parent), childLink = frames_.link(pending.child);
-  const std::optional<Transform> X_WJ = frames_.pose(pending.frame);
-  if (!parentLink || !childLink || !X_WJ) return;
   RobotJoint joint{.name = pending.name, .element = &element};
-  joint.parent = parentLink->empty() ? -1 : tree_.findLink(*parentLink);
-  joint.child = childLink->empty() ? -1 : tree_.findLink(*childLink);
-  // A link with errors is not in the tree.
-  if ((joint.child < 0 && !childLink->empty()) || (joint.parent < 0 && !parentLink->empty()))
-    return;
-  if (joint.child < 0 || joint.parent == joint.child) {
-    reader.error(element.place,
-                 std::string("found ") +
-                     (joint.child < 0 ? "the world as child" : "one link as parent and child") +
-                     ", expected two links");
-    return;
-  }
+  Placement placement;
+  if (!findEnds(reader, pending, &joint, &placement)) return;
   if (pending.isStatic) {
     note(ImportNote::Kind::Ignored, element, who + ": the links of a static model stand still");
     return;
   }
-  const Transform X_WC = *frames_.pose(*childLink);
-  joint.pose = joint.parent < 0 ? X_WC : inverseTimes(*frames_.pose(*parentLink), X_WC);
-  const Transform X_CJ = inverseTimes(X_WC, *X_WJ);
-
   Joint first;
   first.name = full;
-  first.position = X_CJ.translation;
-  const auto axis = [&](const char* key, Joint* out, Real* start) {
-    return readAxis(element, key, pending, X_CJ, X_WC.rotation, who, out, start);
-  };
+  first.position = placement.X_CJ.translation;
   if (type == "ball") {
     first.type = JointType::Ball;
-    joint.joints.push_back(first);
-    for (const char* key : {"axis", "axis2"}) {
-      if (const XmlElement* idle = element.child(key))
-        note(ImportNote::Kind::Ignored, *idle, who + ": a ball joint has no axis");
-    }
-  } else if (type == "universal" || type == "revolute2") {
-    Joint second = first;
-    Real start = 0;
-    second.name = full + "::axis2";
-    if (!axis("axis", &first, &start) || !axis("axis2", &second, &start)) return;
-    const Real cosine = dot(first.axis, second.axis);
-    constexpr Real kRounding = 1e-9;
-    if (type == "universal" && std::fabs(cosine) < kRounding && isSameDrive(first, second)) {
-      first.type = JointType::Universal;
-      first.axis2 = second.axis;
-      joint.joints = {first};
-    } else {
-      if (std::fabs(cosine) > 1 - kRounding) {
-        reader.error(element.place, "found axis and axis2 along one line, expected two");
-        return;
-      }
-      (void)import_.takeName("joint", plainName(pending.name) + "::axis2", element, element.place);
-      joint.joints = {first, second};
-      note(ImportNote::Kind::Changed, element,
-           who + ": " + type + ": two revolute joints, the second called " +
-               io::quoted(second.name));
-    }
-  } else if (type != "fixed") {
-    first.type = type == "prismatic" ? JointType::Prismatic
-                 : type == "screw"   ? JointType::Screw
-                                     : JointType::Revolute;
-    if (!axis("axis", &first, &joint.start)) return;
-    if (type == "continuous") first.lower = -kUnlimited, first.upper = kUnlimited;
-    if (type == "screw") {
-      const auto pitch = number(element, "screw_thread_pitch", robot_rule::kComponent, who);
-      const auto thread = number(element, "thread_pitch", robot_rule::kComponent, who);
-      if (pitch) {
-        first.pitch = *pitch / kTurn;
-      } else if (thread && *thread != 0) {
-        first.pitch = -1 / *thread;  // radians per metre of a left-handed thread
-      } else {
-        first.pitch = 1 / kTurn;
-        note(ImportNote::Kind::Changed, element,
-             who + ": screw_thread_pitch is missing: the format's 1 m per turn");
-      }
-    }
     joint.joints = {first};
-    if (const XmlElement* second = element.child("axis2"))
-      note(ImportNote::Kind::Ignored, *second, who + ": a " + type + " joint has one axis");
-    if (const XmlElement* own = element.child("axis")) {
-      if (const XmlElement* mimic = own->child("mimic")) readMimic(*mimic, pending, who, full);
-    }
-    if (const XmlElement* mimic = element.child("drake:mimic"))
-      readMimic(*mimic, pending, who, full);
+  } else if (type == "universal" || type == "revolute2") {
+    if (!addTwoAxes(reader, pending, placement, type, first, &joint)) return;
+  } else if (type != "fixed") {
+    if (!addOneAxis(reader, pending, placement, type, first, &joint)) return;
   }
-  for (const char* key : {"gearbox_ratio", "gearbox_reference_body"}) {
-    if (const XmlElement* idle = element.child(key))
-      note(ImportNote::Kind::Ignored, *idle,
-           who + ": only a gearbox has <" + std::string(key) + ">");
-  }
-  if (type != "screw") {
-    for (const char* key : {"thread_pitch", "screw_thread_pitch"}) {
-      if (const XmlElement* idle = element.child(key))
-        note(ImportNote::Kind::Ignored, *idle,
-             who + ": only a screw has <" + std::string(key) + ">");
-    }
-  }
+  noteIdle(element, who, type);
   readDrive(element, who, full, &joint.joints);
   tree_.addJoint(std::move(joint));
 }
 
+/// "fixed" after an error.
+std::string SdfReader::readJointType(XmlReader& reader) {
+  const XmlElement& element = reader.element();
+  reader.allow({"name"});
+  const XmlAttribute* word = reader.find("type");
+  std::optional<int> kind;
+  if (word == nullptr) {
+    reader.error(element.place, "type is missing");
+  } else {
+    kind = readWord(notes_,
+                    {word->value, word->valuePlace, element.file.get(), reader.who() + ": type"},
+                    kTypes);
+  }
+  reader.finish();
+  return kind ? std::string(kTypes[static_cast<std::size_t>(*kind)]) : "fixed";
+}
+
+/// The links that it joins, and where. False after an error, here or in a link.
+bool SdfReader::findEnds(XmlReader& reader, const PendingJoint& pending, RobotJoint* joint,
+                         Placement* out) {
+  const auto parentLink = frames_.link(pending.parent), childLink = frames_.link(pending.child);
+  const std::optional<Transform> X_WJ = frames_.pose(pending.frame);
+  if (!parentLink || !childLink || !X_WJ) return false;
+  joint->parent = parentLink->empty() ? -1 : tree_.findLink(*parentLink);
+  joint->child = childLink->empty() ? -1 : tree_.findLink(*childLink);
+  // A link with errors is not in the tree.
+  if ((joint->child < 0 && !childLink->empty()) || (joint->parent < 0 && !parentLink->empty()))
+    return false;
+  if (joint->child < 0 || joint->parent == joint->child) {
+    reader.error(reader.place(),
+                 std::string("found ") +
+                     (joint->child < 0 ? "the world as child" : "one link as parent and child") +
+                     ", expected two links");
+    return false;
+  }
+  const Transform X_WC = *frames_.pose(*childLink);
+  joint->pose = joint->parent < 0 ? X_WC : inverseTimes(*frames_.pose(*parentLink), X_WC);
+  out->X_CJ = inverseTimes(X_WC, *X_WJ);
+  out->R_WC = X_WC.rotation;
+  return true;
+}
+
+/// A universal joint, or two revolute ones where it is none. False after an error.
+bool SdfReader::addTwoAxes(XmlReader& reader, const PendingJoint& pending,
+                           const Placement& placement, const std::string& type, Joint first,
+                           RobotJoint* joint) {
+  const XmlElement& element = reader.element();
+  Joint second = first;
+  second.name = first.name + "::axis2";
+  Real start = 0;
+  if (!readAxis(element, "axis", pending, placement, reader.who(), &first, &start) ||
+      !readAxis(element, "axis2", pending, placement, reader.who(), &second, &start))
+    return false;
+  const Real cosine = dot(first.axis, second.axis);
+  constexpr Real kRounding = 1e-9;
+  if (type == "universal" && std::fabs(cosine) < kRounding && isSameDrive(first, second)) {
+    first.type = JointType::Universal;
+    first.axis2 = second.axis;
+    joint->joints = {first};
+    return true;
+  }
+  if (std::fabs(cosine) > 1 - kRounding) {
+    reader.error(element.place, "found axis and axis2 along one line, expected two");
+    return false;
+  }
+  (void)import_.takeName("joint", plainName(pending.name) + "::axis2", element, element.place);
+  joint->joints = {first, second};
+  note(ImportNote::Kind::Changed, element,
+       reader.who() + ": " + type + ": two revolute joints, the second called " +
+           io::quoted(second.name));
+  return true;
+}
+
+/// Revolute, continuous, prismatic or screw. False after an error.
+bool SdfReader::addOneAxis(XmlReader& reader, const PendingJoint& pending,
+                           const Placement& placement, const std::string& type, Joint only,
+                           RobotJoint* joint) {
+  const XmlElement& element = reader.element();
+  const std::string& who = reader.who();
+  only.type = type == "prismatic" ? JointType::Prismatic
+              : type == "screw"   ? JointType::Screw
+                                  : JointType::Revolute;
+  if (!readAxis(element, "axis", pending, placement, who, &only, &joint->start)) return false;
+  if (type == "continuous") only.lower = -kUnlimited, only.upper = kUnlimited;
+  if (type == "screw") only.pitch = readPitch(element, who);
+  joint->joints = {only};
+  if (const XmlElement* own = element.child("axis")) {
+    if (const XmlElement* mimic = own->child("mimic")) readMimic(*mimic, pending, who, only.name);
+  }
+  if (const XmlElement* mimic = element.child("drake:mimic"))
+    readMimic(*mimic, pending, who, only.name);
+  return true;
+}
+
+/// Of a screw [m/rad].
+Real SdfReader::readPitch(const XmlElement& element, const std::string& who) {
+  const auto pitch = number(element, "screw_thread_pitch", robot_rule::kComponent, who);
+  const auto thread = number(element, "thread_pitch", robot_rule::kComponent, who);
+  if (pitch) return *pitch / kTurn;
+  if (thread && *thread != 0) return -1 / *thread;  // radians per metre of a left-handed thread
+  note(ImportNote::Kind::Changed, element,
+       who + ": screw_thread_pitch is missing: the format's 1 m per turn");
+  return 1 / kTurn;
+}
+
+/// What belongs to joints of another type.
+void SdfReader::noteIdle(const XmlElement& element, const std::string& who,
+                         const std::string& type) {
+  const auto idle = [&](const char* key, const std::string& why) {
+    if (const XmlElement* child = element.child(key))
+      note(ImportNote::Kind::Ignored, *child, who + ": " + why);
+  };
+  if (type == "ball") {
+    idle("axis", "a ball joint has no axis");
+    idle("axis2", "a ball joint has no axis");
+  } else if (isIn(type, {"revolute", "continuous", "prismatic", "screw"})) {
+    idle("axis2", "a " + type + " joint has one axis");
+  }
+  for (const char* key : {"gearbox_ratio", "gearbox_reference_body"})
+    idle(key, "only a gearbox has <" + std::string(key) + ">");
+  if (type == "screw") return;
+  for (const char* key : {"thread_pitch", "screw_thread_pitch"})
+    idle(key, "only a screw has <" + std::string(key) + ">");
+}
+
 /// False after an error.
 bool SdfReader::readAxis(const XmlElement& jointElement, const char* key,
-                         const PendingJoint& pending, const Transform& X_CJ, const Mat3& R_WC,
+                         const PendingJoint& pending, const Placement& placement,
                          const std::string& jointName, Joint* out, Real* start) {
   const std::string who = jointName + ": " + key;
   const std::size_t numErrors = notes_.numErrors();
   const XmlElement* element = jointElement.child(key);
-  out->axis = X_CJ.rotation * Vec3{0, 0, 1};
+  out->axis = placement.X_CJ.rotation * Vec3{0, 0, 1};
   if (element == nullptr) {
     note(ImportNote::Kind::Error, jointElement, who + " is missing");
     return false;
@@ -220,9 +255,9 @@ bool SdfReader::readAxis(const XmlElement& jointElement, const char* key,
   if (frame) {
     const std::optional<Transform> X_WF = frames_.pose(*frame);
     if (!X_WF) return false;
-    out->axis = transposeTimes(R_WC, X_WF->rotation * direction);
+    out->axis = transposeTimes(placement.R_WC, X_WF->rotation * direction);
   } else {
-    out->axis = X_CJ.rotation * direction;
+    out->axis = placement.X_CJ.rotation * direction;
   }
   if (const auto begin = number(*element, "initial_position", robot_rule::kPosition, who))
     *start = *begin;

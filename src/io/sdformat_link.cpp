@@ -4,6 +4,7 @@
 #include <tangere/error.hpp>
 
 #include "geometry/mass_properties.hpp"
+#include "io/robot_visuals.hpp"
 #include "io/sdformat_reader.hpp"
 #include "io/text.hpp"
 #include "math/quat.hpp"
@@ -57,7 +58,10 @@ void SdfReader::readLink(const PendingLink& pending) {
   densities_.clear();
   for (const XmlElement& child : element.children) {
     if (child.name == "collision") readCollision(child, pending.name, *X_WL, model, &link.body);
-    if (child.name == "visual") visuals_.add(child);
+    if (child.name == "visual") {
+      visuals_.add(child);
+      addSdfVisual(child, link.body.name, model.source.folder, import_);
+    }
     if (child.name == "sensor") sensors_.add(child);
     if (child.name == "plugin") plugins_.add(child);
   }

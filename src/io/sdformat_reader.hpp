@@ -127,10 +127,26 @@ class SdfReader {
                    BodyShape* shape);
 
   // Joints: sdformat_joint.cpp
+  /// Of a joint in its child.
+  struct Placement {
+    Transform X_CJ{};
+    Mat3 R_WC = Mat3::identity();
+  };
   void readJoint(const PendingJoint& pending);
+  [[nodiscard]] std::string readJointType(XmlReader& reader);
+  [[nodiscard]] bool findEnds(XmlReader& reader, const PendingJoint& pending, RobotJoint* joint,
+                              Placement* out);
+  [[nodiscard]] bool addTwoAxes(XmlReader& reader, const PendingJoint& pending,
+                                const Placement& placement, const std::string& type, Joint first,
+                                RobotJoint* joint);
+  [[nodiscard]] bool addOneAxis(XmlReader& reader, const PendingJoint& pending,
+                                const Placement& placement, const std::string& type, Joint only,
+                                RobotJoint* joint);
   [[nodiscard]] bool readAxis(const XmlElement& joint, const char* key, const PendingJoint& pending,
-                              const Transform& X_CJ, const Mat3& R_WC, const std::string& who,
-                              Joint* out, Real* start);
+                              const Placement& placement, const std::string& who, Joint* out,
+                              Real* start);
+  [[nodiscard]] Real readPitch(const XmlElement& joint, const std::string& who);
+  void noteIdle(const XmlElement& joint, const std::string& who, const std::string& type);
   void readLimit(const XmlElement& axis, const std::string& who, Joint* out);
   void readMimic(const XmlElement& mimic, const PendingJoint& pending, const std::string& who,
                  const std::string& follower);

@@ -155,6 +155,7 @@ void UrdfReader::readLink(const XmlElement& element) {
       readCollision(child, link.name, &link.body);
     } else if (child.name == "visual") {
       passVisual(child, link.name);
+      addUrdfVisual(child, link.body.name, colors_, import_);
     } else if (isIn(child.name, {"contact", "gravity", "self_collision"})) {
       note(ImportNote::Kind::Ignored, child,
            who + ": <" + child.name + "> is an extension of another program");

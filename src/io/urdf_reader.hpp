@@ -8,6 +8,7 @@
 #include "io/robot_schema.hpp"
 #include "io/robot_shapes.hpp"
 #include "io/robot_tree.hpp"
+#include "io/robot_visuals.hpp"
 #include "io/xml_reader.hpp"
 
 #include <initializer_list>
@@ -26,6 +27,7 @@ class UrdfReader {
         notes_(import.notes),
         shapes_(import),
         tree_(import),
+        colors_(urdfColors(root)),
         first_shape_(import.numShapes) {}
 
   void read();
@@ -77,6 +79,7 @@ class UrdfReader {
   ImportNotes& notes_;
   RobotShapes shapes_;
   RobotTree tree_;
+  std::map<std::string, Rgba> colors_;
   int first_shape_;  // how many there were before
   std::string robot_;
   std::map<std::string, std::string> joint_types_;

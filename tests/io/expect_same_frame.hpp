@@ -80,6 +80,8 @@ inline void expectSame(const RecordedFrame& read, const OwnedFrame& written) {
   EXPECT_EQ(read.energy.residual, written.energy.residual);
   EXPECT_EQ(read.softVertices, written.softVertices);
   EXPECT_EQ(read.sensors, written.sensors);
+  EXPECT_EQ(read.isAsleep, written.isAsleep);
+  EXPECT_EQ(read.numEvents, written.numEvents);
   EXPECT_EQ(read.report.numPressurePolygons, written.report.numPressurePolygons);
   EXPECT_EQ(read.report.soft, written.report.soft);
   EXPECT_EQ(read.report.numInverted, written.report.numInverted);

@@ -100,6 +100,8 @@ struct OwnedFrame {
   std::vector<Vec3> softVertices;
   std::vector<PressurePolygon> polygons;
   std::vector<Real> sensors;
+  std::vector<std::uint8_t> isAsleep;
+  int numEvents = 0;
 
   [[nodiscard]] RecordFrame view() const {
     return {.time = time,
@@ -111,7 +113,9 @@ struct OwnedFrame {
             .energy = energy,
             .softVertices = softVertices,
             .polygons = polygons,
-            .sensors = sensors};
+            .sensors = sensors,
+            .isAsleep = isAsleep,
+            .numEvents = numEvents};
   }
 };
 
@@ -130,7 +134,9 @@ inline OwnedFrame makeFrame(std::uint64_t step, int numBodies, int numContacts) 
     body.linearVelocity = vec();
     body.angularVelocity = vec();
     frame.bodies.push_back(body);
+    frame.isAsleep.push_back((step + static_cast<std::uint64_t>(i)) % 3 == 0);
   }
+  frame.numEvents = static_cast<int>(step % 4);
   for (int i = 0; i < numContacts; ++i)
     frame.contacts.push_back({.body1 = i % numBodies,
                               .body2 = (i + 1) % numBodies,

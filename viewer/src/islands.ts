@@ -3,25 +3,40 @@ import { CONTACT_IDS } from "./stream.ts";
 import type { Frame, SceneDescription } from "./stream.ts";
 
 /** Bodies that act on each other by contacts or joints have the same number; -1: fixed ones. */
-export function islandsOf(scene: SceneDescription, frame: Frame): Int32Array {
-  const n = scene.bodies.length;
-  const leader = Int32Array.from({ length: n }, (_, i) => i);
-  const find = (i: number): number => {
-    while (leader[i] !== i) i = leader[i] = leader[leader[i]];
+export class Islands {
+  readonly number: Int32Array;
+  private readonly leader: Int32Array;
+  private shown: Frame | null = null;
+
+  constructor(private readonly scene: SceneDescription) {
+    this.number = new Int32Array(scene.bodies.length);
+    this.leader = new Int32Array(scene.bodies.length);
+  }
+
+  find(frame: Frame): Int32Array {
+    if (frame === this.shown) return this.number;
+    this.shown = frame;
+    const { leader, number, scene } = this;
+    for (let i = 0; i < leader.length; ++i) leader[i] = i;
+    for (let i = 0; i < leader.length; ++i) this.join(i, scene.bodies[i].parent);
+    for (let k = 0; k < frame.numContacts; ++k)
+      this.join(frame.contactIds[CONTACT_IDS * k] | 0, frame.contactIds[CONTACT_IDS * k + 1] | 0);
+    let count = 0;
+    // A leader has the lowest index of its island: it is numbered before the others.
+    for (let i = 0; i < leader.length; ++i) number[i] = !this.moves(i) ? -1 : this.top(i) === i ? count++ : number[this.top(i)];
+    return number;
+  }
+
+  private moves(i: number): boolean {
+    return i >= 0 && i < this.leader.length && this.scene.bodies[i].type === "dynamic";
+  }
+  private top(i: number): number {
+    while (this.leader[i] !== i) i = this.leader[i] = this.leader[this.leader[i]];
     return i;
-  };
-  const moves = (i: number): boolean => i >= 0 && i < n && scene.bodies[i].type === "dynamic";
-  const join = (i: number, j: number): void => {
-    if (moves(i) && moves(j)) leader[Math.max(find(i), find(j))] = Math.min(find(i), find(j));
-  };
-  scene.bodies.forEach((body, i) => join(i, body.parent ?? -1));
-  for (let k = 0; k < frame.numContacts; ++k)
-    join(frame.contactIds[CONTACT_IDS * k] | 0, frame.contactIds[CONTACT_IDS * k + 1] | 0);
-  const number = new Map<number, number>();
-  return Int32Array.from({ length: n }, (_, i) => {
-    if (!moves(i)) return -1;
-    const root = find(i);
-    if (!number.has(root)) number.set(root, number.size);
-    return number.get(root)!;
-  });
+  }
+  private join(i: number, j: number): void {
+    if (!this.moves(i) || !this.moves(j)) return;
+    const a = this.top(i), b = this.top(j);
+    this.leader[Math.max(a, b)] = Math.min(a, b);
+  }
 }

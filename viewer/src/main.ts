@@ -43,17 +43,6 @@ function sampleOf(source: FrameSource): Frame[] {
   return frames;
 }
 
-/** Instants that deserve a mark: events, and steps with a status. */
-function markedTimes(source: FrameSource): number[] {
-  const times: number[] = [];
-  for (let i = 0; i < source.times.length; ++i) {
-    if (!source.isLive && source.times.length > 20000) break;
-    const frame = source.frame(i);
-    if (frame && (frame.numEvents > 0 || frame.status !== 0)) times.push(frame.time);
-  }
-  return times;
-}
-
 async function main(): Promise<void> {
   const sheet = document.createElement("style");
   sheet.textContent = plotStyle + style;
@@ -72,30 +61,26 @@ async function main(): Promise<void> {
   const plots = new Plots(page.plots, source, player);
   followMouse(world, source);
 
-  let last = 0, pace = 60, marked = -1, isPlain = false;
+  let last = 0, pace = 60;
   const draw = (clock: number): void => {
     const seconds = last > 0 ? (clock - last) / 1000 : 0;
     if (seconds > 0) pace += 0.05 * (Math.min(240, 1 / seconds) - pace);
     last = clock;
-    if (!isPlain && pace < 25) {
-      isPlain = true;
-      world.drawPlainly();
-    }
+    // Machines that are slow at drawing do better without.
+    if (world.shown.shadows && pace < 25) page.withoutShadows();
     player.advance(Math.min(0.1, seconds));
     const instant = player.instant();
     if (instant) {
       world.draw(instant.frame, instant.next, instant.part);
-      page.update(instant.frame, detailsOf(world.picked, source.scene, instant.frame, source.frame(instant.index - 1)), pace);
+      if (page.isDue(clock)) page.update(clock, instant.frame, detailsOf(world, instant.frame, source.frame(instant.index - 1)), pace);
       plots.update(clock);
-    }
-    if (clock - marked > 1000 && source instanceof RecordingSource === false) {
-      marked = clock;
-      page.mark(markedTimes(source));
     }
     requestAnimationFrame(draw);
   };
   requestAnimationFrame(draw);
   document.body.dataset.ready = "true";
+  // For tests and benchmarks, which look inside.
+  Object.assign(window, { tangere: { world, player, source, plots } });
 }
 
 main().catch((error: unknown) => {

@@ -15,12 +15,13 @@ export interface Instant {
 export class Player {
   time: number;
   speed = 1;
-  isPlaying: boolean;
-  private last: Instant | null = null;
+  isPlaying = true;
+  /** Of a live run: what is shown is the newest, also while it stands. */
+  isAtEnd = true;
+  private readonly shown: Partial<Instant> = {};
 
   constructor(private readonly source: FrameSource) {
     this.time = this.begin;
-    this.isPlaying = true;
   }
 
   get begin(): number {
@@ -31,11 +32,13 @@ export class Player {
   }
 
   advance(seconds: number): void {
-    if (!this.isPlaying) return;
     if (this.source.isLive) {
-      this.time = this.end;
+      if (this.isPlaying || this.isAtEnd) this.time = this.end;
       return;
     }
+    if (!this.isPlaying) return;
+    // What is on its way is waited for: time does not run past frames that nobody saw.
+    if (this.shown.frame && !this.source.frame(this.indexAt(this.time))) return;
     this.time += seconds * this.speed;
     if (this.time > this.end) this.time = this.begin;
   }
@@ -43,6 +46,7 @@ export class Player {
   /** Stands still at `time`. */
   scrub(time: number): void {
     this.isPlaying = false;
+    this.isAtEnd = false;
     this.time = Math.min(this.end, Math.max(this.begin, time));
   }
   /** By frames, standing still. */
@@ -51,17 +55,20 @@ export class Player {
     this.scrub(this.source.times[Math.min(this.source.times.length - 1, Math.max(0, index))]);
   }
 
-  /** What to draw now; while frames are on their way, what was drawn last. */
+  /** What to draw now, good until the next call; while frames are on their way, what was drawn last. */
   instant(): Instant | null {
     const index = this.indexAt(this.time);
     const frame = this.source.frame(index);
-    if (!frame) return this.last;
+    const { shown } = this;
+    if (!frame) return shown.frame ? (shown as Instant) : null;
     const after = Math.min(index + 1, this.source.times.length - 1);
     const next = this.source.frame(after) ?? frame;
     const span = next.time - frame.time;
-    const part = span > 0 ? Math.min(1, Math.max(0, (this.time - frame.time) / span)) : 0;
-    this.last = { index, frame, next, part };
-    return this.last;
+    shown.index = index;
+    shown.frame = frame;
+    shown.next = next;
+    shown.part = span > 0 ? Math.min(1, Math.max(0, (this.time - frame.time) / span)) : 0;
+    return shown as Instant;
   }
 
   /** The last frame that is not after `time`. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangles of shapes. Sizes are those of the shape classes: half extents, radius and half length.
+// Triangles of shapes. Shapes of one kind share a geometry of unit size, placed and scaled for each
+// of them: a pile of a thousand boxes, no two alike, is one draw call.
 import * as THREE from "three";
-import type { ShapeDescription } from "./stream.ts";
+import { bytesOfBase64 } from "./stream.ts";
+import type { MeshDescription, ShapeDescription } from "./stream.ts";
 
 /** Three columns of a rotation, then the translation. */
 export function poseMatrix(p: number[]): THREE.Matrix4 {
@@ -13,35 +15,31 @@ export function poseMatrix(p: number[]): THREE.Matrix4 {
     0, 0, 0, 1);
 }
 
-/** One geometry for all shapes of a body; null when there is nothing to draw. */
-export function bodyGeometry(shapes: { pose: number[]; shape: ShapeDescription }[]): THREE.BufferGeometry | null {
-  const position: number[] = [];
-  const normal: number[] = [];
-  for (const part of shapes) addShape(part.shape, poseMatrix(part.pose), position, normal);
-  if (position.length === 0) return null;
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.Float32BufferAttribute(position, 3));
-  geometry.setAttribute("normal", new THREE.Float32BufferAttribute(normal, 3));
+/** Shapes with the same key have the same geometry; null: nothing is drawn of it. */
+export function geometryKey(shape: ShapeDescription): string | null {
+  if (shape.mesh !== undefined) return `mesh ${shape.mesh}`;
+  // Its ends are round whatever its length: only capsules of the same proportions are alike.
+  if (shape.type === "capsule") return `capsule ${shape.size![1] / shape.size![0]}`;
+  return ["sphere", "box", "cylinder", "cone", "ellipsoid"].includes(shape.type) ? shape.type : null;
+}
+
+/** Of unit size. */
+export function geometryOf(shape: ShapeDescription, meshes: MeshDescription[]): THREE.BufferGeometry {
+  const geometry = unitGeometry(shape, meshes);
   geometry.computeBoundingSphere();
   return geometry;
 }
 
-function addShape(shape: ShapeDescription, pose: THREE.Matrix4, position: number[], normal: number[]): void {
-  if (shape.parts) {
-    for (const part of shape.parts)
-      addShape(part.shape, pose.clone().multiply(poseMatrix(part.pose)), position, normal);
-    return;
+/** From the unit geometry to the frame of the body. */
+export function placeOf(shape: ShapeDescription): THREE.Matrix4 {
+  const s = shape.size ?? [1, 1, 1];
+  const pose = poseMatrix(shape.pose);
+  if (shape.mesh !== undefined) return pose;
+  switch (shape.type) {
+    case "sphere": case "capsule": return pose.scale(new THREE.Vector3(s[0], s[0], s[0]));
+    case "cylinder": case "cone": return pose.scale(new THREE.Vector3(s[0], s[0], s[1]));
+    default: return pose.scale(new THREE.Vector3(s[0], s[1], s[2]));
   }
-  const whole = geometryOf(shape);
-  if (!whole) return;
-  const geometry = whole.index ? whole.toNonIndexed() : whole;
-  geometry.applyMatrix4(pose);
-  position.push(...spread(geometry.getAttribute("position").array));
-  normal.push(...spread(geometry.getAttribute("normal").array));
-}
-
-function* spread(values: ArrayLike<number>): Generator<number> {
-  for (let i = 0; i < values.length; ++i) yield values[i];
 }
 
 /** Along z, as our shapes are; those of the library are along y. */
@@ -49,31 +47,51 @@ function upright(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   return geometry.rotateX(Math.PI / 2);
 }
 
-function geometryOf(shape: ShapeDescription): THREE.BufferGeometry | null {
-  const s = shape.size ?? [];
+function unitGeometry(shape: ShapeDescription, meshes: MeshDescription[]): THREE.BufferGeometry {
+  if (shape.mesh !== undefined) return triangles(meshes[shape.mesh], shape.type === "convex");
   switch (shape.type) {
-    case "sphere": return new THREE.SphereGeometry(s[0], 32, 20);
-    case "box": return new THREE.BoxGeometry(2 * s[0], 2 * s[1], 2 * s[2]);
-    case "capsule": return upright(new THREE.CapsuleGeometry(s[0], 2 * s[1], 10, 28));
-    case "cylinder": return upright(new THREE.CylinderGeometry(s[0], s[0], 2 * s[1], 40));
-    case "cone": return upright(new THREE.ConeGeometry(s[0], 2 * s[1], 40));
-    case "ellipsoid": return new THREE.SphereGeometry(1, 36, 24).scale(s[0], s[1], s[2]);
-    default: return shape.v && shape.f ? flat(shape.v, shape.f) : null;
+    case "box": return new THREE.BoxGeometry(2, 2, 2);
+    case "capsule": return upright(new THREE.CapsuleGeometry(1, (2 * shape.size![1]) / shape.size![0], 8, 24));
+    case "cylinder": return upright(new THREE.CylinderGeometry(1, 1, 2, 36));
+    case "cone": return upright(new THREE.ConeGeometry(1, 2, 36));
+    default: return new THREE.SphereGeometry(1, 28, 18);
   }
 }
 
-function flat(vertices: number[][], faces: number[][]): THREE.BufferGeometry {
-  const position = new Float32Array(9 * faces.length);
-  let at = 0;
-  for (const face of faces)
-    for (const corner of face)
-      for (let k = 0; k < 3; ++k) position[at++] = vertices[corner][k];
+const SMOOTH_BELOW = Math.cos((40 * Math.PI) / 180);
+
+/** Edges are sharp where faces meet at more than 40 degrees, and everywhere on hulls. */
+function triangles(mesh: MeshDescription, isSharp: boolean): THREE.BufferGeometry {
+  const vertex = new Float32Array(bytesOfBase64(mesh.vertices));
+  const corner = new Uint32Array(bytesOfBase64(mesh.triangles));
+  const position = new Float32Array(3 * corner.length), normal = new Float32Array(3 * corner.length);
+  for (let i = 0; i < corner.length; ++i)
+    for (let k = 0; k < 3; ++k) position[3 * i + k] = vertex[3 * corner[i] + k];
+  const face = faceNormals(position);
+  const sum = isSharp ? null : new Float32Array(vertex.length);
+  if (sum) for (let i = 0; i < corner.length; ++i) for (let k = 0; k < 3; ++k) sum[3 * corner[i] + k] += face[3 * Math.floor(i / 3) + k];
+  for (let i = 0; i < corner.length; ++i) {
+    const f = 3 * Math.floor(i / 3), v = 3 * corner[i];
+    const own = Math.hypot(face[f], face[f + 1], face[f + 2]) || 1;
+    const mean = sum ? Math.hypot(sum[v], sum[v + 1], sum[v + 2]) || 1 : 1;
+    const isSmooth = sum !== null && face[f] * sum[v] + face[f + 1] * sum[v + 1] + face[f + 2] * sum[v + 2] > SMOOTH_BELOW * own * mean;
+    for (let k = 0; k < 3; ++k) normal[3 * i + k] = isSmooth ? sum![v + k] / mean : face[f + k] / own;
+  }
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.BufferAttribute(position, 3));
-  geometry.computeVertexNormals();
+  geometry.setAttribute("normal", new THREE.BufferAttribute(normal, 3));
   return geometry;
 }
 
-export function isPlane(shapes: { shape: ShapeDescription }[]): boolean {
-  return shapes.some((part) => part.shape.type === "plane");
+/** As long as twice their area. */
+function faceNormals(position: Float32Array): Float32Array {
+  const out = new Float32Array(position.length / 3);
+  const a = new THREE.Vector3(), b = new THREE.Vector3(), c = new THREE.Vector3();
+  for (let f = 0; 3 * f < out.length; ++f) {
+    a.fromArray(position, 9 * f);
+    b.fromArray(position, 9 * f + 3).sub(a);
+    c.fromArray(position, 9 * f + 6).sub(a);
+    b.cross(c).toArray(out, 3 * f);
+  }
+  return out;
 }

@@ -2,6 +2,8 @@
 //
 // Where frames come from: the page itself, a recording behind a server (in chunks, as they are
 // needed), or a run that is going on.
+import { Series } from "./series.ts";
+import type { PackedPlots } from "./series.ts";
 import { bytesOfBase64, Frame, readFrames } from "./stream.ts";
 import type { SceneDescription } from "./stream.ts";
 
@@ -10,6 +12,8 @@ export interface FrameSource {
   readonly isLive: boolean;
   /** Of the frames there are so far. */
   readonly times: ArrayLike<number>;
+  /** What there is to plot and to mark. */
+  readonly series: Series;
   /** The frame, when it is here; otherwise it is sent for. */
   frame(index: number): Frame | undefined;
   /** Commands to a live run; others have none. */
@@ -27,13 +31,16 @@ export interface EmbeddedData {
 export class EmbeddedSource implements FrameSource {
   readonly isLive = false;
   readonly scene: SceneDescription;
-  readonly times: number[];
+  readonly times: Float64Array;
+  readonly series = new Series();
   private readonly frames: Frame[];
 
   constructor(data: EmbeddedData) {
     this.scene = data.scene;
     this.frames = readFrames(bytesOfBase64(data.frames));
-    this.times = this.frames.map((f) => f.time);
+    if (this.frames.length === 0) throw new Error("this page has no frames in it");
+    this.times = Float64Array.from(this.frames, (frame) => frame.time);
+    for (const frame of this.frames) this.series.add(frame);
   }
   frame(index: number): Frame | undefined {
     return this.frames[index];
@@ -45,47 +52,57 @@ export class EmbeddedSource implements FrameSource {
 
 interface RecordingIndex {
   scene: SceneDescription;
-  times: number[];
+  times: string;
+  plots: PackedPlots;
+  marks: [number, number, number][];
   framesPerChunk: number;
 }
 
-/** Chunks are kept while they fit: a long recording scrubs without being loaded whole. */
+/**
+ * Chunks are kept while they fit, so a long recording scrubs without being loaded whole. Who drags
+ * the slider wants what is under it now: while answers are on their way, only the newest wish waits.
+ */
 export class RecordingSource implements FrameSource {
   readonly isLive = false;
+  readonly times: Float64Array;
+  readonly series: Series;
   private readonly chunks = new Map<number, Frame[]>();
+  private readonly sizes = new Map<number, number>();
   private readonly pending = new Set<number>();
+  private wish = -1;
+  private bytes = 0;
+  private hasFailed = false;
   private readonly changeListeners: (() => void)[] = [];
   private readonly endListeners: ((reason: string) => void)[] = [];
-  private bytes = 0;
-  private readonly sizes = new Map<number, number>();
   private static readonly maxBytes = 256 << 20;
+  private static readonly maxPending = 2;
 
-  private constructor(private readonly index: RecordingIndex, private readonly token: string) {}
+  private constructor(private readonly index: RecordingIndex, private readonly token: string) {
+    this.times = new Float64Array(bytesOfBase64(index.times));
+    this.series = Series.of(index.plots, index.marks);
+  }
 
   static async open(token: string): Promise<RecordingSource> {
-    const answer = await fetch(`recording?token=${encodeURIComponent(token)}`);
-    if (!answer.ok) throw new Error(await reasonOf(answer));
+    const answer = await ask(`recording?token=${encodeURIComponent(token)}`);
     return new RecordingSource((await answer.json()) as RecordingIndex, token);
   }
 
   get scene(): SceneDescription {
     return this.index.scene;
   }
-  get times(): number[] {
-    return this.index.times;
-  }
   frame(index: number): Frame | undefined {
+    if (!(index >= 0 && index < this.times.length)) return undefined;
     const size = this.index.framesPerChunk;
     const chunk = Math.floor(index / size);
     const frames = this.chunks.get(chunk);
-    if (frames) {
-      this.chunks.delete(chunk); // and back at the end: the least recently used one is first
-      this.chunks.set(chunk, frames);
-      if (index % size > size / 2) void this.load(chunk + 1);
-      return frames[index % size];
+    if (!frames) {
+      this.load(chunk);
+      return undefined;
     }
-    void this.load(chunk);
-    return undefined;
+    this.chunks.delete(chunk); // and back at the end: the least recently used one is first
+    this.chunks.set(chunk, frames);
+    if (index % size >= size >> 1 && this.pending.size === 0) this.load(chunk + 1);
+    return frames[index % size];
   }
   send(): void {}
   onChange(listener: () => void): void {
@@ -95,13 +112,15 @@ export class RecordingSource implements FrameSource {
     this.endListeners.push(listener);
   }
 
-  private async load(chunk: number): Promise<void> {
-    const begin = chunk * this.index.framesPerChunk;
-    if (begin >= this.times.length || this.chunks.has(chunk) || this.pending.has(chunk)) return;
+  private load(chunk: number): void {
+    if (chunk * this.index.framesPerChunk >= this.times.length || this.chunks.has(chunk) || this.pending.has(chunk) || this.hasFailed) return;
+    if (this.pending.size >= RecordingSource.maxPending) this.wish = chunk;
+    else void this.fetchChunk(chunk);
+  }
+  private async fetchChunk(chunk: number): Promise<void> {
     this.pending.add(chunk);
     try {
-      const answer = await fetch(`frames?chunk=${chunk}&token=${encodeURIComponent(this.token)}`);
-      if (!answer.ok) throw new Error(await reasonOf(answer));
+      const answer = await ask(`frames?chunk=${chunk}&token=${encodeURIComponent(this.token)}`);
       const buffer = await answer.arrayBuffer();
       this.chunks.set(chunk, readFrames(buffer));
       this.sizes.set(chunk, buffer.byteLength);
@@ -109,9 +128,13 @@ export class RecordingSource implements FrameSource {
       this.forget();
       for (const listener of this.changeListeners) listener();
     } catch (error) {
+      this.hasFailed = true;
       for (const listener of this.endListeners) listener(textOf(error));
     } finally {
       this.pending.delete(chunk);
+      const wish = this.wish;
+      this.wish = -1;
+      if (wish >= 0) this.load(wish);
     }
   }
   private forget(): void {
@@ -127,20 +150,23 @@ export class RecordingSource implements FrameSource {
 export class LiveSource implements FrameSource {
   readonly isLive = true;
   readonly times: number[] = [];
+  readonly series = new Series();
   private readonly frames: Frame[] = [];
+  private bytes = 0;
+  private hasEnded = false;
   private readonly changeListeners: (() => void)[] = [];
   private readonly endListeners: ((reason: string) => void)[] = [];
   private static readonly maxFrames = 36000;
+  private static readonly maxBytes = 512 << 20;
 
   private constructor(readonly scene: SceneDescription, private readonly socket: WebSocket) {
     socket.onmessage = (message) => this.receive(message.data as ArrayBuffer | string);
     socket.onclose = (event) => this.end(event.reason || "the server has ended");
-    socket.onerror = () => this.end("the connection to the server broke");
+    socket.onerror = () => this.end("the connection to the server broke: has it ended?");
   }
 
   static async open(token: string): Promise<LiveSource> {
-    const answer = await fetch(`scene?token=${encodeURIComponent(token)}`);
-    if (!answer.ok) throw new Error(await reasonOf(answer));
+    const answer = await ask(`scene?token=${encodeURIComponent(token)}`);
     const scene = (await answer.json()) as SceneDescription;
     const protocol = location.protocol === "https:" ? "wss" : "ws";
     const folder = location.pathname.replace(/[^/]*$/, "");
@@ -148,7 +174,7 @@ export class LiveSource implements FrameSource {
     socket.binaryType = "arraybuffer";
     await new Promise<void>((resolve, reject) => {
       socket.onopen = () => resolve();
-      socket.onerror = () => reject(new Error("the server refused the connection"));
+      socket.onerror = () => reject(new Error("the server refused the connection: too many pages look at this run, or it has ended"));
     });
     return new LiveSource(scene, socket);
   }
@@ -169,27 +195,41 @@ export class LiveSource implements FrameSource {
   private receive(data: ArrayBuffer | string): void {
     if (typeof data === "string") {
       const message = JSON.parse(data) as { stopped?: string };
-      if (message.stopped) this.end(message.stopped);
+      if (message.stopped) this.tell(message.stopped); // the server goes on: it can be reset
       return;
     }
-    for (const frame of readFrames(data)) {
-      // A reset goes back in time: what came after it is no longer what happened.
-      while (this.times.length > 0 && this.times[this.times.length - 1] >= frame.time) {
-        this.times.pop();
-        this.frames.pop();
-      }
-      this.times.push(frame.time);
-      this.frames.push(frame);
-    }
-    if (this.frames.length > LiveSource.maxFrames) {
-      this.times.splice(0, LiveSource.maxFrames / 10);
-      this.frames.splice(0, LiveSource.maxFrames / 10);
+    try {
+      for (const frame of readFrames(data)) this.add(frame);
+    } catch (error) {
+      this.end(textOf(error));
+      this.socket.close();
+      return;
     }
     this.socket.send('{"received":true}'); // the server sends the next one: a slow page gets fewer
     for (const listener of this.changeListeners) listener();
   }
+  private add(frame: Frame): void {
+    // A reset goes back in time: what came after it is no longer what happened.
+    while (this.times.length > 0 && this.times[this.times.length - 1] >= frame.time) {
+      this.times.pop();
+      this.bytes -= this.frames.pop()!.bytes;
+    }
+    this.times.push(frame.time);
+    this.frames.push(frame);
+    this.bytes += frame.bytes;
+    this.series.add(frame);
+    if (this.frames.length <= LiveSource.maxFrames && this.bytes <= LiveSource.maxBytes) return;
+    const dropped = Math.ceil(this.frames.length / 10);
+    this.times.splice(0, dropped);
+    for (const old of this.frames.splice(0, dropped)) this.bytes -= old.bytes;
+  }
   private end(reason: string): void {
-    for (const listener of this.endListeners.splice(0)) listener(reason);
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.tell(reason);
+  }
+  private tell(reason: string): void {
+    for (const listener of this.endListeners) listener(reason);
   }
 }
 
@@ -197,7 +237,14 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function reasonOf(answer: Response): Promise<string> {
-  const text = (await answer.text()).trim();
-  return text || `the server answered ${answer.status}`;
+/** Throws with what the server said, or that it says nothing. */
+async function ask(address: string): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(address);
+  } catch {
+    throw new Error("the server does not answer: it has ended, or the network is gone");
+  }
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
+  return answer;
 }

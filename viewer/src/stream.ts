@@ -5,28 +5,41 @@
 //
 //   u32 bytes of the frame (a multiple of 8), u32 version
 //   f64 time, f64 step
-//   u32 number of bodies, contacts, soft vertices, polygon words; status, iterations, islands, events
-//   f64 energy: the rows of the ledger; f64 solver residual, largest depth
+//   u32 number of bodies, contacts, soft vertices, polygon words; status, iterations, islands, events,
+//       number of polygons, of stress values
+//   f64 energy: the rows of the ledger (work summed since the start); f64 solver residual, largest depth
 //   f32 7 for each body: position, quaternion w x y z;      u8 for each body: 1 asleep (padded to 4)
 //   f32 10 for each contact: position, force on body 1, normal, depth;  u32 4: bodies, id low, high
 //   f32 3 for each soft vertex (of the surfaces)
-//   f32 polygons: number of vertices, pressure, vertices
+//   f32 2 for each soft vertex, where known: equivalent stress (von Mises), pressure [Pa]
+//   f32 polygons: number of vertices, pressure, two sides (a body, or -2 - soft body), vertices
 
 export type Vec3 = [number, number, number];
 
+/** Bytes of numbers are base64. */
+export interface MeshDescription {
+  vertices: string;
+  triangles: string;
+}
+
 export interface ShapeDescription {
   type: string;
-  size?: number[];
-  v?: Vec3[];
-  f?: [number, number, number][];
-  parts?: { pose: number[]; shape: ShapeDescription }[];
+  /** Three columns of a rotation, then the translation. */
+  pose: number[];
+  size?: Vec3;
+  /** Index into the meshes of the scene. */
+  mesh?: number;
+  /** Red, green, blue (sRGB), opacity. */
+  color?: [number, number, number, number];
 }
 
 export interface BodyDescription {
   name: string;
   type: "dynamic" | "fixed" | "kinematic";
-  parent?: number;
-  shapes: { pose: number[]; shape: ShapeDescription }[];
+  parent: number;
+  shapes: ShapeDescription[];
+  /** How it looks, where that is not how it collides. */
+  visuals?: ShapeDescription[];
 }
 
 export interface JointDescription {
@@ -40,15 +53,18 @@ export interface JointDescription {
 export interface SoftDescription {
   name: string;
   count: number;
-  faces: number[];
+  faces: string;
 }
 
 export interface SceneDescription {
   title: string;
   solver?: string;
   bodies: BodyDescription[];
-  joints?: JointDescription[];
+  joints: JointDescription[];
   softs: SoftDescription[];
+  meshes: MeshDescription[];
+  /** Of the world. */
+  visuals: ShapeDescription[];
 }
 
 export const ENERGY_ROWS = [
@@ -56,19 +72,36 @@ export const ENERGY_ROWS = [
   "kinematic", "constraint", "correction", "integration", "gyroscopic", "residual",
 ] as const;
 
+const STATUS_NAMES = [
+  "SolverNotConverged", "StateNotFinite", "EnergyInjected", "QueryNotConverged", "ImpactsCut", "HandlerRefused",
+  "ElementsInverted", "StepDivided", "IntegratorFailed", "TooManyContacts", "MayHaveCrossed",
+] as const;
+
+/** The names of the bits, for people. */
+export function statusText(status: number): string {
+  return STATUS_NAMES.filter((_, bit) => (status >> bit) & 1).join(", ");
+}
+
 export const POSE = 7;
 export const CONTACT = 10;
 export const CONTACT_IDS = 4;
-const VERSION = 1;
-const HEADER = 24 + 8 * 4 + (ENERGY_ROWS.length + 2) * 8;
+export const STRESS = 2;
+/** Words of a polygon before its vertices. */
+export const POLYGON = 4;
+const VERSION = 2;
+const COUNTS = 10;
+const ENERGY = 24 + 4 * COUNTS;
+const HEADER = ENERGY + (ENERGY_ROWS.length + 2) * 8;
 
 /** Views into the bytes of one frame: nothing is copied. */
 export class Frame {
+  readonly bytes: number;
   readonly time: number;
   readonly step: number;
   readonly numBodies: number;
   readonly numContacts: number;
   readonly numSoftVertices: number;
+  readonly numPolygons: number;
   readonly status: number;
   readonly iterations: number;
   readonly numIslands: number;
@@ -81,10 +114,12 @@ export class Frame {
   readonly contacts: Float32Array;
   readonly contactIds: Uint32Array;
   readonly softs: Float32Array;
+  /** Empty: unknown. */
+  readonly stress: Float32Array;
   readonly polygons: Float32Array;
 
   constructor(buffer: ArrayBuffer, offset: number) {
-    const bytes = frameBytes(buffer, offset);
+    const bytes = (this.bytes = frameBytes(buffer, offset));
     const view = new DataView(buffer, offset, bytes);
     const count = (index: number): number => view.getUint32(24 + 4 * index, true);
     this.time = view.getFloat64(8, true);
@@ -97,19 +132,20 @@ export class Frame {
     this.iterations = count(5);
     this.numIslands = count(6);
     this.numEvents = count(7);
+    this.numPolygons = count(8);
+    const stressValues = count(9);
 
-    let at = offset + 56;
-    this.energy = new Float64Array(buffer, at, ENERGY_ROWS.length);
-    this.residual = view.getFloat64(56 + 8 * ENERGY_ROWS.length, true);
-    this.maxDepth = view.getFloat64(64 + 8 * ENERGY_ROWS.length, true);
-    at = offset + HEADER;
+    this.energy = new Float64Array(buffer, offset + ENERGY, ENERGY_ROWS.length);
+    this.residual = view.getFloat64(ENERGY + 8 * ENERGY_ROWS.length, true);
+    this.maxDepth = view.getFloat64(ENERGY + 8 * ENERGY_ROWS.length + 8, true);
+    let at = offset + HEADER;
     const floats = (n: number): Float32Array => {
       const block = new Float32Array(buffer, at, n);
       at += 4 * n;
       return block;
     };
     const needed = HEADER + 4 * POSE * this.numBodies + padded(this.numBodies) +
-      4 * (CONTACT + CONTACT_IDS) * this.numContacts + 12 * this.numSoftVertices + 4 * polygonWords;
+      4 * (CONTACT + CONTACT_IDS) * this.numContacts + 12 * this.numSoftVertices + 4 * stressValues + 4 * polygonWords;
     if (needed > bytes) throw new Error(`a frame says it has ${bytes} bytes and needs ${needed}`);
     this.poses = floats(POSE * this.numBodies);
     this.asleep = new Uint8Array(buffer, at, this.numBodies);
@@ -118,13 +154,8 @@ export class Frame {
     this.contactIds = new Uint32Array(buffer, at, CONTACT_IDS * this.numContacts);
     at += 4 * CONTACT_IDS * this.numContacts;
     this.softs = floats(3 * this.numSoftVertices);
+    this.stress = floats(stressValues);
     this.polygons = floats(polygonWords);
-  }
-
-  get numPolygons(): number {
-    let n = 0;
-    for (let i = 0; i < this.polygons.length; i += 2 + 3 * this.polygons[i]) ++n;
-    return n;
   }
 }
 

@@ -1,38 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is drawn. Bodies that look the same are one draw call, and so are the glyphs of all contacts:
-// a thousand bodies with five thousand contacts cost little more than one.
+// What is drawn: bodies, soft bodies, contacts, frames, and from where one looks.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Bodies } from "./bodies.ts";
 import * as colors from "./colors.ts";
 import { Glyphs, Lines, Patches } from "./glyphs.ts";
-import { islandsOf } from "./islands.ts";
-import { bodyGeometry, isPlane } from "./shapes.ts";
-import { Softs } from "./soft_surfaces.ts";
-import { POSE } from "./stream.ts";
+import { Islands } from "./islands.ts";
+import { SOFT_COLORS, Softs } from "./soft_surfaces.ts";
+import type { SoftColor } from "./soft_surfaces.ts";
 import type { Frame, SceneDescription } from "./stream.ts";
 
 /** What can be switched on and off, and its words in the panel. */
 export const LAYERS = {
   bodies: "moving bodies",
   fixed: "fixed bodies",
+  visuals: "as they look (not as they collide)",
   points: "contact points",
   normals: "normal forces",
   tangents: "friction forces",
-  pressure: "pressure",
+  pressure: "pressure patches",
   frames: "body frames",
   joints: "joint axes",
   islands: "colour by island",
+  sleep: "colour of sleeping bodies",
   transparent: "see through bodies",
+  wireframe: "wireframe",
+  shadows: "shadows",
+  follow: "follow what is picked",
 } as const;
 export type Layer = keyof typeof LAYERS;
 
-export type Picked = { kind: "body"; index: number } | { kind: "contact"; id: string } | null;
+export type Picked =
+  | { kind: "body"; index: number }
+  | { kind: "soft"; index: number }
+  | { kind: "contact"; id: string }
+  | { kind: "polygon"; index: number; point: THREE.Vector3 }
+  | null;
 
-interface Group {
-  mesh: THREE.InstancedMesh;
-  bodies: number[];
-}
+export const PRESETS = ["home", "front", "side", "top"] as const;
+export type Preset = (typeof PRESETS)[number];
+const DIRECTIONS: Record<Preset, [number, number, number]> = {
+  home: [1.0, -1.25, 0.75], front: [0, -1, 0.05], side: [1, 0, 0.05], top: [0.001, -0.001, 1],
+};
 
 const BACKGROUND = new THREE.Color(0xe9ecef);
 
@@ -41,33 +51,45 @@ export class World {
   readonly camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
   readonly controls: OrbitControls;
   readonly shown: Record<Layer, boolean> = {
-    bodies: true, fixed: true, points: true, normals: true, tangents: true, pressure: true,
-    frames: false, joints: false, islands: false, transparent: false,
+    bodies: true, fixed: true, visuals: true, points: true, normals: true, tangents: true, pressure: true,
+    frames: false, joints: false, islands: false, sleep: true, transparent: false, wireframe: false, shadows: true, follow: false,
   };
+  softColor: SoftColor = "stress";
   picked: Picked = null;
+  /** Between the mouse and what it pulls. */
+  spring: { body: number; local: THREE.Vector3; to: THREE.Vector3 } | null = null;
   readonly size: number;
+  readonly bodies: Bodies;
+  readonly patches: Patches;
+  readonly softs: Softs;
   private readonly middle: THREE.Vector3;
   private readonly home: { target: THREE.Vector3; distance: number };
   private readonly stage = new THREE.Scene();
-  private readonly groups: Group[] = [];
-  private readonly planes: THREE.Object3D[] = [];
   private readonly glyphs: Glyphs;
-  private readonly softs: Softs;
-  private readonly patches: Patches;
   private readonly frames: Lines;
   private readonly joints: Lines;
-  private readonly matrices: THREE.Matrix4[];
+  private readonly springLine: Lines;
+  private readonly islands: Islands;
+  private islandNumbers: Int32Array | null = null;
+  private painted!: Frame;
+  private readonly a = new THREE.Vector3();
+  private readonly b = new THREE.Vector3();
+  private readonly lastFollowed = new THREE.Vector3();
+  private followed = -1;
+  private readonly islandColor = new THREE.Color();
+  private readonly colorOfBody = (body: number): THREE.Color | null => this.colorOf(body);
+  private readonly softLook = { isShown: true, isTransparent: false, isWireframe: false, color: "plain" as SoftColor, picked: -1 };
+  private readonly bodyLook = { moving: true, fixed: true, visuals: true, transparent: false, wireframe: false };
 
   /** `frames`: some of what will be seen, in order; the camera looks at where things are in the end. */
   constructor(readonly canvas: HTMLCanvasElement, readonly scene: SceneDescription, frames: Frame[]) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
     this.stage.background = BACKGROUND;
-    this.matrices = scene.bodies.map(() => new THREE.Matrix4());
-    this.addBodies();
+    this.bodies = new Bodies(this.stage, scene);
+    this.islands = new Islands(scene);
     const late = new THREE.Box3(), whole = new THREE.Box3();
     frames.forEach((frame, i) => {
-      this.placeBodies(frame, frame, 0);
       const bounds = this.bounds(frame);
       whole.union(bounds);
       if (2 * i >= frames.length - 1) late.union(bounds);
@@ -81,12 +103,14 @@ export class World {
     this.home = soft.isEmpty() ? { target: this.middle, distance: 3.1 * this.size }
       : { target: soft.getCenter(new THREE.Vector3()), distance: Math.max(4.5 * half(soft), 1.1 * this.size) };
     this.addLights();
-    this.addFloors();
-    this.glyphs = new Glyphs(this.stage, this.size);
+    this.bodies.addFloors(this.size);
+    this.stage.fog = new THREE.Fog(BACKGROUND, 8 * this.size, 26 * this.size);
     this.softs = new Softs(this.stage, scene);
+    this.glyphs = new Glyphs(this.stage, this.size);
     this.patches = new Patches(this.stage);
     this.frames = new Lines(this.stage);
     this.joints = new Lines(this.stage);
+    this.springLine = new Lines(this.stage);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
@@ -94,47 +118,84 @@ export class World {
     this.lookFrom("home");
   }
 
-  /** "home", "front", "side", "top", or around a body. */
-  lookFrom(preset: "home" | "front" | "side" | "top" | number): void {
-    const target = typeof preset === "number" ? this.positionOf(preset) : (preset === "home" ? this.home.target : this.middle).clone();
-    const directions = {
-      home: [1.0, -1.25, 0.75], front: [0, -1, 0.05], side: [1, 0, 0.05], top: [0.001, -0.001, 1],
-    };
-    const current = this.camera.position.clone().sub(this.controls.target);
-    const distance = typeof preset === "number" ? 0.4 * current.length() : preset === "home" ? this.home.distance : 3.1 * this.size;
-    const direction = typeof preset === "number" ? current : new THREE.Vector3(...directions[preset]);
-    this.controls.target.copy(target);
-    this.camera.position.copy(target).addScaledVector(direction.normalize(), Math.max(distance, 0.2 * this.size));
-    this.camera.near = 0.002 * this.size;
-    this.camera.far = 200 * this.size;
-    this.camera.updateProjectionMatrix();
-    this.controls.update();
+  lookFrom(preset: Preset): void {
+    const isHome = preset === "home";
+    this.lookAt(isHome ? this.home.target : this.middle, this.a.fromArray(DIRECTIONS[preset]), isHome ? this.home.distance : 3.1 * this.size);
+  }
+  /** Nearer, from the same side. */
+  lookAtPoint(point: THREE.Vector3): void {
+    const offset = this.a.copy(this.camera.position).sub(this.controls.target);
+    this.lookAt(point, offset, Math.max(0.5 * offset.length(), 0.2 * this.size));
   }
 
-  positionOf(body: number): THREE.Vector3 {
-    return new THREE.Vector3().setFromMatrixPosition(this.matrices[body]);
+  positionOf(body: number, out = new THREE.Vector3()): THREE.Vector3 {
+    return out.setFromMatrixPosition(this.bodies.matrices[body]);
   }
 
-  /** Draws the instant `part` of the way from one frame to the next. */
+  /** Draws the instant `part` of the way from one frame to the next, unless that is what was drawn last. */
   draw(frame: Frame, next: Frame, part: number): void {
-    this.resize();
-    this.placeBodies(frame, next, part);
-    this.paintBodies(frame);
-    this.softs.show(frame, next, part, this.shown.bodies);
-    this.glyphs.show(frame, this.shown, this.picked);
-    this.patches.show(frame, this.shown.pressure);
+    if (!this.resize() && !this.isChanged(frame, next, part)) return;
+    const { shown, bodyLook, softLook, picked } = this;
+    this.painted = frame;
+    this.islandNumbers = shown.islands ? this.islands.find(frame) : null;
+    bodyLook.moving = shown.bodies;
+    bodyLook.fixed = shown.fixed;
+    bodyLook.visuals = shown.visuals;
+    bodyLook.transparent = shown.transparent;
+    bodyLook.wireframe = shown.wireframe;
+    this.bodies.paint(bodyLook, this.colorOfBody);
+    this.bodies.place(frame, next, part);
+    softLook.isShown = shown.bodies;
+    softLook.isTransparent = shown.transparent;
+    softLook.isWireframe = shown.wireframe;
+    softLook.color = this.softColor;
+    softLook.picked = picked?.kind === "soft" ? picked.index : -1;
+    this.softs.show(frame, next, part, softLook);
+    this.glyphs.show(frame, shown, picked?.kind === "contact" ? picked.id : "");
+    this.patches.show(frame, shown.pressure);
     this.showFrames();
     this.showJoints();
+    this.showSpring();
+    this.follow();
     this.renderer.render(this.stage, this.camera);
   }
 
-  /** Without shadows: for machines that are slow at drawing. */
-  drawPlainly(): void {
-    this.renderer.shadowMap.enabled = false;
+  private readonly drawn = {
+    frame: null as Frame | null, next: null as Frame | null, part: -1, layers: -1, picked: null as Picked, softColor: "" as string, spring: false,
+    position: new THREE.Vector3(), quaternion: new THREE.Quaternion(),
+  };
+  /** A picture that stands still costs nothing. */
+  private isChanged(frame: Frame, next: Frame, part: number): boolean {
+    const { drawn, camera } = this;
+    let layers = 0;
+    for (const layer in this.shown) layers = 2 * layers + Number(this.shown[layer as Layer]);
+    const isSame = drawn.frame === frame && drawn.next === next && drawn.part === part && drawn.layers === layers && drawn.picked === this.picked &&
+      drawn.softColor === this.softColor && !drawn.spring && !this.spring && drawn.position.equals(camera.position) && drawn.quaternion.equals(camera.quaternion);
+    drawn.frame = frame;
+    drawn.next = next;
+    drawn.part = part;
+    drawn.layers = layers;
+    drawn.picked = this.picked;
+    drawn.softColor = this.softColor;
+    drawn.spring = this.spring !== null;
+    drawn.position.copy(camera.position);
+    drawn.quaternion.copy(camera.quaternion);
+    return !isSame;
+  }
+
+  /** Shadows cost a second drawing of everything. */
+  setShadows(isOn: boolean): void {
+    this.shown.shadows = isOn;
+    if (this.renderer.shadowMap.enabled === isOn) return;
+    this.renderer.shadowMap.enabled = isOn;
     this.stage.traverse((object) => {
       const material = (object as THREE.Mesh).material;
       if (material instanceof THREE.Material) material.needsUpdate = true;
     });
+  }
+
+  cycleSoftColor(): void {
+    this.softColor = SOFT_COLORS[(SOFT_COLORS.indexOf(this.softColor) + 1) % SOFT_COLORS.length];
   }
 
   get glyphCounts(): { points: number; polygons: number } {
@@ -143,58 +204,71 @@ export class World {
 
   /** What is under a point of the canvas, in [-1, 1]; contacts first, they are inside the bodies. */
   pick(x: number, y: number): { picked: Picked; point: THREE.Vector3 } | null {
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
     if (this.shown.points) {
       const contact = this.glyphs.nearest(this.camera, x, y, this.camera.aspect);
-      if (contact) return contact;
+      if (contact) return { picked: { kind: "contact", id: contact.id }, point: contact.point };
     }
-    let best: { picked: Picked; point: THREE.Vector3; distance: number } | null = null;
-    for (const group of this.groups) {
-      if (!group.mesh.visible) continue;
-      group.mesh.computeBoundingSphere();
-      for (const hit of ray.intersectObject(group.mesh)) {
-        if (best && best.distance <= hit.distance) continue;
-        best = { picked: { kind: "body", index: group.bodies[hit.instanceId!] }, point: hit.point, distance: hit.distance };
-      }
-    }
-    return best;
+    const ray = this.rayAt(x, y);
+    const polygon = this.patches.pick(ray.ray);
+    if (polygon) return { picked: { kind: "polygon", index: polygon.index, point: polygon.point }, point: polygon.point };
+    return this.pickBody(x, y);
+  }
+  /** The same, but no contact. */
+  pickBody(x: number, y: number): { picked: Picked; point: THREE.Vector3 } | null {
+    const ray = this.rayAt(x, y);
+    const body = this.bodies.pick(ray), soft = this.softs.pick(ray);
+    if (soft && (!body || soft.distance < body.distance)) return { picked: { kind: "soft", index: soft.soft }, point: soft.point };
+    return body && { picked: { kind: "body", index: body.body }, point: body.point };
   }
 
   /** Where the ray of a point of the canvas meets the plane through `point` that faces the camera. */
   pointInPlane(x: number, y: number, point: THREE.Vector3): THREE.Vector3 {
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), point);
-    return ray.ray.intersectPlane(plane, new THREE.Vector3()) ?? point.clone();
+    return this.rayAt(x, y).ray.intersectPlane(plane, new THREE.Vector3()) ?? point.clone();
+  }
+  /** In pixels of the canvas. */
+  onCanvas(point: THREE.Vector3): [number, number] {
+    const p = point.clone().project(this.camera);
+    return [(0.5 + 0.5 * p.x) * this.canvas.clientWidth, (0.5 - 0.5 * p.y) * this.canvas.clientHeight];
   }
 
-  private addBodies(): void {
-    const alike = new Map<string, number[]>();
-    this.scene.bodies.forEach((body, index) => {
-      const key = JSON.stringify([body.type === "dynamic", body.shapes]);
-      alike.set(key, [...(alike.get(key) ?? []), index]);
-    });
-    for (const bodies of alike.values()) {
-      const geometry = bodyGeometry(this.scene.bodies[bodies[0]].shapes);
-      if (!geometry) continue;
-      const moves = this.scene.bodies[bodies[0]].type === "dynamic";
-      const material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.05 });
-      const mesh = new THREE.InstancedMesh(geometry, material, bodies.length);
-      mesh.castShadow = moves;
-      mesh.receiveShadow = true;
-      mesh.frustumCulled = false;
-      mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
-      bodies.forEach((_, i) => mesh.setColorAt(i, colors.FIXED));
-      if (!moves) {
-        // Walls would hide what is behind them: what does not move is glass.
-        material.transparent = true;
-        material.opacity = 0.22;
-        material.depthWrite = false;
+  /** From here on a line shows the spring. */
+  grab(picked: Picked, point: THREE.Vector3): void {
+    const body = picked?.kind === "body" ? picked.index : -1;
+    const local = point.clone();
+    if (body >= 0) local.applyMatrix4(this.bodies.matrices[body].clone().invert());
+    this.spring = { body, local, to: point.clone() };
+  }
+
+  private rayAt(x: number, y: number): THREE.Raycaster {
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
+    return ray;
+  }
+
+  private lookAt(target: THREE.Vector3, direction: THREE.Vector3, distance: number): void {
+    this.controls.target.copy(target);
+    this.camera.position.copy(target).addScaledVector(direction.normalize(), distance);
+    this.camera.near = 0.002 * this.size;
+    this.camera.far = 200 * this.size;
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+  }
+
+  /** The camera goes where the body goes. */
+  private follow(): void {
+    const body = this.shown.follow && this.picked?.kind === "body" ? this.picked.index : -1;
+    if (body >= 0) {
+      this.positionOf(body, this.a);
+      if (body === this.followed) {
+        this.b.copy(this.a).sub(this.lastFollowed);
+        this.camera.position.add(this.b);
+        this.controls.target.add(this.b);
+        this.camera.updateMatrixWorld();
       }
-      this.stage.add(mesh);
-      this.groups.push({ mesh, bodies });
+      this.lastFollowed.copy(this.a);
     }
+    this.followed = body;
   }
 
   private addLights(): void {
@@ -210,120 +284,70 @@ export class World {
     this.stage.add(sun, sun.target);
   }
 
-  /** A plane is drawn as a floor with a grid of a power of ten. */
-  private addFloors(): void {
-    this.scene.bodies.forEach((body, index) => {
-      if (!isPlane(body.shapes)) return;
-      const extent = 30 * this.size;
-      const floor = new THREE.Mesh(new THREE.PlaneGeometry(2 * extent, 2 * extent),
-        new THREE.MeshStandardMaterial({ color: 0xd9d8d4, roughness: 0.95, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
-      floor.receiveShadow = true;
-      const cell = 10 ** Math.floor(Math.log10(this.size));
-      const grid = new THREE.GridHelper(60 * cell, 60, 0xaab0b6, 0xc4c8cc).rotateX(Math.PI / 2);
-      const both = new THREE.Group().add(floor, grid);
-      both.matrixAutoUpdate = false;
-      both.userData.body = index;
-      this.stage.add(both);
-      this.planes.push(both);
-    });
-    this.stage.fog = new THREE.Fog(BACKGROUND, 8 * this.size, 26 * this.size);
-  }
-
   private bounds(frame: Frame): THREE.Box3 {
+    this.bodies.place(frame, frame, 0);
     const box = new THREE.Box3();
-    for (const group of this.groups)
-      for (const body of group.bodies) {
-        if (this.scene.bodies[body].type !== "dynamic") continue;
-        const sphere = group.mesh.geometry.boundingSphere!.clone().applyMatrix4(this.matrices[body]);
-        box.union(sphere.getBoundingBox(new THREE.Box3()));
-      }
+    this.bodies.expand(box);
     addSofts(frame, box);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     return box;
   }
 
-  private placeBodies(a: Frame, b: Frame, part: number): void {
-    const p = new THREE.Vector3(), q = new THREE.Quaternion(), r = new THREE.Quaternion(), one = new THREE.Vector3(1, 1, 1);
-    for (let i = 0; i < this.matrices.length; ++i) {
-      const k = POSE * i, from = a.poses, to = b.poses.length === from.length ? b.poses : from;
-      p.set(from[k] + part * (to[k] - from[k]), from[k + 1] + part * (to[k + 1] - from[k + 1]), from[k + 2] + part * (to[k + 2] - from[k + 2]));
-      q.set(from[k + 4], from[k + 5], from[k + 6], from[k + 3]);
-      r.set(to[k + 4], to[k + 5], to[k + 6], to[k + 3]);
-      this.matrices[i].compose(p, q.slerp(r, part), one);
-    }
-    for (const group of this.groups) {
-      group.bodies.forEach((body, i) => group.mesh.setMatrixAt(i, this.matrices[body]));
-      group.mesh.instanceMatrix.needsUpdate = true;
-    }
-    for (const plane of this.planes) plane.matrix.copy(this.matrices[plane.userData.body as number]);
-  }
-
-  private paintBodies(frame: Frame): void {
-    const islands = this.shown.islands ? islandsOf(this.scene, frame) : null;
-    for (const group of this.groups) {
-      const moves = this.scene.bodies[group.bodies[0]].type === "dynamic";
-      group.mesh.visible = moves ? this.shown.bodies : this.shown.fixed;
-      const material = group.mesh.material as THREE.MeshStandardMaterial;
-      if (moves && material.transparent !== this.shown.transparent) {
-        material.transparent = this.shown.transparent;
-        material.opacity = this.shown.transparent ? 0.35 : 1;
-        material.depthWrite = !this.shown.transparent;
-        material.needsUpdate = true;
-      }
-      group.bodies.forEach((body, i) => group.mesh.setColorAt(i, this.colorOf(body, frame, islands)));
-      group.mesh.instanceColor!.needsUpdate = true;
-    }
-    for (const plane of this.planes) plane.visible = this.shown.fixed;
-  }
-
-  private colorOf(body: number, frame: Frame, islands: Int32Array | null): THREE.Color {
+  private colorOf(body: number): THREE.Color | null {
     if (this.picked?.kind === "body" && this.picked.index === body) return colors.PICKED;
-    const description = this.scene.bodies[body];
-    if (description.type !== "dynamic") return colors.FIXED;
-    if (frame.asleep[body]) return colors.ASLEEP;
-    if (islands) return colors.islandColor(islands[body]);
-    return colors.bodyColor(description.shapes[0]?.shape.type, body);
+    if (this.scene.bodies[body].type !== "dynamic") return null;
+    if (this.shown.sleep && this.painted.asleep[body]) return colors.ASLEEP;
+    return this.islandNumbers ? colors.islandColor(this.islandNumbers[body], this.islandColor) : null;
   }
 
   private showFrames(): void {
     this.frames.clear();
-    if (this.shown.frames) {
-      const axis = new THREE.Vector3(), length = 0.08 * this.size;
-      const axes = [new THREE.Color(0xd03030), new THREE.Color(0x20a040), new THREE.Color(0x2050d0)];
-      for (let i = 0; i < this.matrices.length; ++i) {
-        if (this.scene.bodies[i].type !== "dynamic") continue;
-        const origin = this.positionOf(i);
-        axes.forEach((color, k) => {
-          axis.setFromMatrixColumn(this.matrices[i], k);
-          this.frames.add(origin, origin.clone().addScaledVector(axis, length), color);
-        });
+    if (this.shown.frames)
+      for (let i = 0; i < this.bodies.matrices.length; ++i) {
+        if (this.scene.bodies[i].type === "fixed") continue;
+        this.positionOf(i, this.a);
+        for (let k = 0; k < 3; ++k) {
+          this.b.setFromMatrixColumn(this.bodies.matrices[i], k).multiplyScalar(0.08 * this.size).add(this.a);
+          this.frames.add(this.a, this.b, colors.AXES[k]);
+        }
       }
-    }
     this.frames.finish();
   }
 
   private showJoints(): void {
     this.joints.clear();
-    if (this.shown.joints) {
-      const color = new THREE.Color(0x7a2fb0);
-      for (const joint of this.scene.joints ?? []) {
-        const m = this.matrices[joint.body];
-        const at = new THREE.Vector3(...joint.position).applyMatrix4(m);
-        const along = new THREE.Vector3(...joint.axis).transformDirection(m).multiplyScalar(0.1 * this.size);
-        this.joints.add(at.clone().sub(along), at.clone().add(along), color);
+    if (this.shown.joints)
+      for (const joint of this.scene.joints) {
+        const m = this.bodies.matrices[joint.body];
+        this.a.fromArray(joint.position).applyMatrix4(m);
+        this.b.fromArray(joint.axis).transformDirection(m).multiplyScalar(0.1 * this.size);
+        this.a.sub(this.b);
+        this.b.multiplyScalar(2).add(this.a);
+        this.joints.add(this.a, this.b, colors.JOINT);
       }
-    }
     this.joints.finish();
   }
 
-  private resize(): void {
+  private showSpring(): void {
+    this.springLine.clear();
+    if (this.spring) {
+      this.a.copy(this.spring.local);
+      if (this.spring.body >= 0) this.a.applyMatrix4(this.bodies.matrices[this.spring.body]);
+      this.springLine.add(this.a, this.spring.to, colors.PICKED);
+    }
+    this.springLine.finish();
+  }
+
+  /** Whether the size has changed. */
+  private resize(): boolean {
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-    if (this.canvas.width === Math.floor(width * ratio) && this.canvas.height === Math.floor(height * ratio)) return;
+    if (this.canvas.width === Math.floor(width * ratio) && this.canvas.height === Math.floor(height * ratio)) return false;
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
+    return true;
   }
 }
 
