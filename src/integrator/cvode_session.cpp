@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 namespace tangere::integrator {
@@ -23,6 +24,89 @@ namespace {
 constexpr Real kHorizon = 1;
 constexpr Real kNever = 1e300;
 
+// Vectors: `length` entries that error control sees, the quadratures behind them, and room up to a
+// whole block. Their sums and scalings, of which a step has fifty, are ours: Debian builds those of
+// SUNDIALS without optimization, and most problems are so small that the calls are what counts.
+constexpr int kBlock = 4;
+typedef Real Block
+    __attribute__((vector_size(kBlock * sizeof(Real)), aligned(sizeof(Real)), may_alias));
+
+int numBlocks(N_Vector v) {
+  return static_cast<int>(NV_LENGTH_S(v) + kMaxQuadratures + kBlock - 1) / kBlock;
+}
+Block* blocksOf(N_Vector v) { return reinterpret_cast<Block*>(NV_DATA_S(v)); }
+
+N_Vector cloneVector(N_Vector v) {
+  N_Vector out = N_VCloneEmpty_Serial(v);
+  if (out == nullptr) return nullptr;
+  NV_DATA_S(out) =
+      static_cast<Real*>(std::calloc(static_cast<std::size_t>(numBlocks(v)), sizeof(Block)));
+  NV_OWN_DATA_S(out) = SUNTRUE;
+  if (NV_DATA_S(out) != nullptr) return out;
+  N_VDestroy(out);
+  return nullptr;
+}
+
+void setConstant(realtype c, N_Vector z) { std::fill_n(NV_DATA_S(z), numBlocks(z) * kBlock, c); }
+
+void scale(realtype c, N_Vector x, N_Vector z) {
+  const Block* from = blocksOf(x);
+  Block* to = blocksOf(z);
+  for (int i = 0, n = numBlocks(z); i < n; ++i) to[i] = c * from[i];
+}
+
+void addScaled(realtype a, N_Vector x, realtype b, N_Vector y, N_Vector z) {
+  const Block *first = blocksOf(x), *second = blocksOf(y);
+  Block* to = blocksOf(z);
+  for (int i = 0, n = numBlocks(z); i < n; ++i) to[i] = a * first[i] + b * second[i];
+}
+
+realtype weightedNorm(N_Vector x, N_Vector w) {
+  const Real *value = NV_DATA_S(x), *weight = NV_DATA_S(w);
+  const sunindextype n = NV_LENGTH_S(x);
+  Real sum = 0;
+  for (sunindextype i = 0; i < n; ++i) {
+    const Real weighted = value[i] * weight[i];
+    sum += weighted * weighted;
+  }
+  return std::sqrt(sum / static_cast<Real>(n));
+}
+
+// z[k] = c[k] x + y[k].
+int addScaledToAll(int count, realtype* c, N_Vector x, N_Vector* y, N_Vector* z) {
+  for (int k = 0; k < count; ++k) addScaled(c[k], x, 1, y[k], z[k]);
+  return 0;
+}
+
+int scaleAll(int count, realtype* c, N_Vector* x, N_Vector* z) {
+  for (int k = 0; k < count; ++k) scale(c[k], x[k], z[k]);
+  return 0;
+}
+
+// z = the sum of c[k] x[k].
+int combine(int count, realtype* c, N_Vector* x, N_Vector z) {
+  scale(c[0], x[0], z);
+  for (int k = 1; k < count; ++k) addScaled(c[k], x[k], 1, z, z);
+  return 0;
+}
+
+N_Vector newVector(int length, SUNContext context) {
+  N_Vector plain = N_VNewEmpty_Serial(length, context);
+  if (plain == nullptr) return nullptr;
+  N_Vector_Ops ops = plain->ops;
+  ops->nvclone = cloneVector;
+  ops->nvconst = setConstant;
+  ops->nvscale = scale;
+  ops->nvlinearsum = addScaled;
+  ops->nvwrmsnorm = weightedNorm;
+  ops->nvscaleaddmulti = addScaledToAll;
+  ops->nvscalevectorarray = scaleAll;
+  ops->nvlinearcombination = combine;
+  N_Vector out = cloneVector(plain);
+  N_VDestroy(plain);
+  return out;
+}
+
 }  // namespace
 
 struct CvodeSession::Impl {
@@ -33,37 +117,37 @@ struct CvodeSession::Impl {
   void attachSolver();
   void attachNewton();
   void collectCounts();
+  const Real* valuesAt(Real when);
 
   // Called by CVODES.
   static int derivative(realtype t, N_Vector y, N_Vector yDot, void* self);
   static int crossings(realtype t, N_Vector y, realtype* z, void* self);
   static int weigh(N_Vector y, N_Vector weights, void* self);
-  static int powers(realtype t, N_Vector y, N_Vector power, void* self);
   static int prepare(realtype t, N_Vector y, N_Vector f, SUNMatrix matrix, booleantype mayReuse,
                      booleantype* isNew, realtype gamma, void* self, N_Vector, N_Vector, N_Vector);
-  static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, realtype);
   static int iterate(SUNNonlinearSolver solver, N_Vector y0, N_Vector correction, N_Vector weights,
                      realtype tolerance, booleantype callsSetup, void* memory);
   int iterateOnce(N_Vector correction, N_Vector weights, realtype tolerance, bool* isFresh);
   int iterateSteep(N_Vector correction, N_Vector weights, realtype tolerance, bool* isFresh);
+  void correct(N_Vector correction);
   int accept(N_Vector correction, N_Vector weights, realtype tolerance);
 
   OdeSystem& system;
   OdeOptions options;
   SUNContext context = nullptr;
   void* memory = nullptr;
-  N_Vector y = nullptr, work = nullptr, quadratures = nullptr;
+  N_Vector y = nullptr, work = nullptr;
   SUNMatrix matrix = nullptr;
   SUNLinearSolver linear = nullptr;
   SUNNonlinearSolver nonlinear = nullptr;
   // Of Newton's method, given by CVODES.
   SUNNonlinSolSysFn residual = nullptr;
   SUNNonlinSolLSetupFn setup = nullptr;
-  SUNNonlinSolLSolveFn linearSolve = nullptr;
   SUNNonlinSolConvTestFn test = nullptr;
   void* testData = nullptr;
   void* cvodes = nullptr;
   N_Vector delta = nullptr;
+  Real gamma = 1;  ///< of the matrix
   int maxIterations = 3, iteration = 0;
   long numIterations = 0, numFailures = 0;
   Real t = 0;
@@ -81,14 +165,11 @@ CvodeSession::~CvodeSession() = default;
 void CvodeSession::restart(Real t, std::span<const Real> y, Real stopTime) {
   Impl& impl = *impl_;
   impl.collectCounts();
+  N_VConst(0, impl.y);
   std::copy(y.begin(), y.end(), NV_DATA_S(impl.y));
   impl.t = t;
   std::fill(impl.roots.begin(), impl.roots.end(), 0);
   CVodeReInit(impl.memory, t, impl.y);
-  if (impl.options.numQuadratures > 0) {
-    N_VConst(0, impl.quadratures);
-    CVodeQuadReInit(impl.memory, impl.quadratures);
-  }
   CVodeSetStopTime(impl.memory, std::min(stopTime, kNever));
 }
 
@@ -140,18 +221,18 @@ Real CvodeSession::lastStart() const {
 }
 
 void CvodeSession::stateAt(Real t, std::span<Real> y) {
-  if (t == impl_->t || CVodeGetDky(impl_->memory, t, 0, impl_->work) != CV_SUCCESS) {
-    std::copy_n(NV_DATA_S(impl_->y), y.size(), y.begin());
-    return;
-  }
-  std::copy_n(NV_DATA_S(impl_->work), y.size(), y.begin());
+  std::copy_n(impl_->valuesAt(t), y.size(), y.begin());
 }
 
 void CvodeSession::quadraturesAt(Real t, std::span<Real> out) {
-  std::fill(out.begin(), out.end(), Real(0));
-  if (impl_->options.numQuadratures == 0) return;
-  if (CVodeGetQuadDky(impl_->memory, t, 0, impl_->quadratures) != CV_SUCCESS) return;
-  std::copy_n(NV_DATA_S(impl_->quadratures), out.size(), out.begin());
+  std::copy_n(impl_->valuesAt(t) + impl_->options.size, out.size(), out.begin());
+}
+
+/// Good until the next call.
+const Real* CvodeSession::Impl::valuesAt(Real when) {
+  const bool isAtEnd = when == t || CVodeGetDky(memory, when, 0, work) != CV_SUCCESS;
+  const N_Vector values = isAtEnd ? y : work;
+  return NV_DATA_S(values);
 }
 
 int CvodeSession::worstComponent() {
@@ -214,7 +295,7 @@ CvodeSession::Impl::~Impl() {
   if (nonlinear != nullptr && options.method == EventMethod::Bdf) SUNNonlinSolFreeEmpty(nonlinear);
   if (linear != nullptr) SUNLinSolFreeEmpty(linear);
   if (matrix != nullptr) SUNMatFreeEmpty(matrix);
-  for (N_Vector vector : {y, work, quadratures, delta}) {
+  for (N_Vector vector : {y, work, delta}) {
     if (vector != nullptr) N_VDestroy(vector);
   }
   if (context != nullptr) SUNContext_Free(&context);
@@ -225,7 +306,9 @@ void CvodeSession::Impl::create() {
     TANGERE_REQUIRE(isOk, "the integrator could not be made: out of memory");
   };
   require(SUNContext_Create(nullptr, &context) == 0);
-  y = N_VNew_Serial(options.size, context);
+  TANGERE_REQUIRE(options.numQuadratures <= kMaxQuadratures, "too many quadratures",
+                  options.numQuadratures);
+  y = newVector(options.size, context);
   require(y != nullptr);
   work = N_VClone(y);
   require(work != nullptr);
@@ -247,13 +330,6 @@ void CvodeSession::Impl::create() {
     if (options.rootDirections != nullptr)
       std::copy_n(options.rootDirections, directions.size(), directions.begin());
     isOk = isOk && CVodeSetRootDirection(memory, directions.data()) == CV_SUCCESS;
-  }
-  if (options.numQuadratures > 0) {
-    quadratures = N_VNew_Serial(options.numQuadratures, context);
-    require(quadratures != nullptr);
-    N_VConst(0, quadratures);
-    isOk = isOk && CVodeQuadInit(memory, powers, quadratures) == CV_SUCCESS &&
-           CVodeSetQuadErrCon(memory, SUNFALSE) == CV_SUCCESS;
   }
   require(isOk);
   attachSolver();
@@ -279,7 +355,10 @@ void CvodeSession::Impl::attachSolver() {
   linear->ops->getid = [](SUNLinearSolver) { return SUNLINEARSOLVER_CUSTOM; };
   linear->ops->initialize = [](SUNLinearSolver) { return 0; };
   linear->ops->setup = [](SUNLinearSolver, SUNMatrix) { return 0; };
-  linear->ops->solve = solve;
+  // Must be there; correct() asks the system itself.
+  linear->ops->solve = [](SUNLinearSolver, SUNMatrix, N_Vector, N_Vector, realtype) {
+    return SUNLS_PACKAGE_FAIL_UNREC;
+  };
   TANGERE_REQUIRE(CVodeSetLinearSolver(memory, linear, matrix) == CV_SUCCESS &&
                       CVodeSetLinSysFn(memory, prepare) == CV_SUCCESS,
                   "the integrator could not be made: out of memory");
@@ -304,10 +383,7 @@ void CvodeSession::Impl::attachNewton() {
     static_cast<Impl*>(solver->content)->setup = f;
     return SUN_NLS_SUCCESS;
   };
-  ops->setlsolvefn = [](SUNNonlinearSolver solver, SUNNonlinSolLSolveFn f) {
-    static_cast<Impl*>(solver->content)->linearSolve = f;
-    return SUN_NLS_SUCCESS;
-  };
+  ops->setlsolvefn = [](SUNNonlinearSolver, SUNNonlinSolLSolveFn) { return SUN_NLS_SUCCESS; };
   ops->setctestfn = [](SUNNonlinearSolver solver, SUNNonlinSolConvTestFn f, void* data) {
     static_cast<Impl*>(solver->content)->test = f;
     static_cast<Impl*>(solver->content)->testData = data;
@@ -370,11 +446,8 @@ int CvodeSession::Impl::iterateOnce(N_Vector correction, N_Vector weights, realt
   if (system.isSteep()) return iterateSteep(correction, weights, tolerance, isFresh);
   while (true) {
     ++numIterations;
-    N_VScale(-1, delta, delta);
-    int flag = linearSolve(delta, cvodes);
-    if (flag != SUN_NLS_SUCCESS) return flag;
-    N_VLinearSum(1, correction, 1, delta, correction);
-    flag = test(nonlinear, correction, delta, tolerance, weights, testData);
+    correct(correction);
+    int flag = test(nonlinear, correction, delta, tolerance, weights, testData);
     if (flag != SUN_NLS_CONTINUE) return flag;
     if (++iteration >= maxIterations) return SUN_NLS_CONV_RECVR;
     flag = residual(correction, delta, cvodes);
@@ -383,29 +456,40 @@ int CvodeSession::Impl::iterateOnce(N_Vector correction, N_Vector weights, realt
 }
 
 /// The same where friction is steep. It takes two small corrections: what friction would do with
-/// the error that one leaves would look like an error of the step.
+/// the error that one leaves would look like an error of the step. A matrix that does not bring the
+/// corrections down fast is made anew.
 int CvodeSession::Impl::iterateSteep(N_Vector correction, N_Vector weights, realtype tolerance,
                                      bool* isFresh) {
   constexpr int kMaxRefreshes = 30, kMaxRounds = 8, kMaxGrowths = 2;
+  constexpr Real kSlow = 0.3, kFast = 0.5, kTiny = 0.05;
   int numRefreshes = 0, numRounds = 0, numGrowths = 0;
+  int age = *isFresh ? 0 : kMaxRounds;  // of the matrix, in iterations of this step
   bool wasSmall = false;
   Real last = kNever;
+  const auto straighten = [&] {
+    realtype now = 0;
+    CVodeGetCurrentGamma(memory, &now);
+    return system.straightenResidual(now, NV_DATA_S(delta));
+  };
+  bool isStraight = straighten();
   while (true) {
     ++numIterations;
-    N_VScale(-1, delta, delta);
-    int flag = linearSolve(delta, cvodes);
-    if (flag != SUN_NLS_SUCCESS) return flag;
-    N_VLinearSum(1, correction, 1, delta, correction);
-    const Real size = N_VWrmsNorm(delta, weights);
-    const bool isSmall = size <= tolerance;
-    if (isSmall && wasSmall) return accept(correction, weights, tolerance);
+    correct(correction);
+    const Real size = weightedNorm(delta, weights);
+    const bool isSmall = size <= tolerance && !isStraight;
+    const bool isFast = size <= kFast * last || size <= kTiny * tolerance || age <= 1;
+    if (isSmall && wasSmall && isFast) return accept(correction, weights, tolerance);
     if (size > 2 * last && ++numGrowths >= kMaxGrowths) return SUN_NLS_CONV_RECVR;
-    flag = residual(correction, delta, cvodes);
+    int flag = residual(correction, delta, cvodes);
     if (flag != SUN_NLS_SUCCESS) return flag;
-    last = size;
+    const bool isSlow =
+        (size > kSlow * last && size > tolerance && age > 1) || (isSmall && wasSmall);
+    last = isStraight ? kNever : size;
     wasSmall = isSmall;
-    if (!system.isMatrixStale(isSmall)) {
+    ++age;
+    if (!system.isMatrixStale(isSmall) && !isSlow) {
       if (++numRounds >= kMaxRounds) return SUN_NLS_CONV_RECVR;
+      isStraight = straighten();
       continue;
     }
     if (++numRefreshes > kMaxRefreshes) return SUN_NLS_CONV_RECVR;
@@ -415,7 +499,29 @@ int CvodeSession::Impl::iterateSteep(N_Vector correction, N_Vector weights, real
     *isFresh = true;
     wasSmall = false;
     last = kNever;
-    numRounds = numGrowths = 0;
+    numRounds = numGrowths = age = 0;
+    isStraight = straighten();
+  }
+}
+
+/// From the residual in `delta` to the change of the correction. Quadratures change nothing but
+/// themselves. Where the matrix is that of another gamma the change is scaled to what is best for
+/// both stiff and slow modes, as CVODES does.
+void CvodeSession::Impl::correct(N_Vector correction) {
+  realtype now = gamma;
+  CVodeGetCurrentGamma(memory, &now);
+  const Real damping = -2 / (1 + now / gamma);
+  Real* change = NV_DATA_S(delta);
+  Real* sum = NV_DATA_S(correction);
+  const Real* solution = NV_DATA_S(work);
+  system.solve(change, NV_DATA_S(work));
+  for (int i = 0; i < options.size; ++i) {
+    change[i] = damping * solution[i];
+    sum[i] += change[i];
+  }
+  for (int i = options.size; i < options.size + options.numQuadratures; ++i) {
+    change[i] = -change[i];
+    sum[i] += change[i];
   }
 }
 
@@ -441,8 +547,11 @@ void CvodeSession::Impl::collectCounts() {
 
 int CvodeSession::Impl::derivative(realtype t, N_Vector y, N_Vector yDot, void* self) {
   constexpr int kTryShorter = 1;
-  OdeSystem& system = static_cast<Impl*>(self)->system;
-  return system.derivative(t, NV_DATA_S(y), NV_DATA_S(yDot)) ? 0 : kTryShorter;
+  const Impl& impl = *static_cast<Impl*>(self);
+  Real* out = NV_DATA_S(yDot);
+  if (!impl.system.derivative(t, NV_DATA_S(y), out)) return kTryShorter;
+  if (impl.options.numQuadratures > 0) impl.system.powers(t, NV_DATA_S(y), out + impl.options.size);
+  return 0;
 }
 
 int CvodeSession::Impl::crossings(realtype t, N_Vector y, realtype* z, void* self) {
@@ -461,11 +570,6 @@ int CvodeSession::Impl::weigh(N_Vector y, N_Vector weights, void* self) {
   return 0;
 }
 
-int CvodeSession::Impl::powers(realtype t, N_Vector y, N_Vector power, void* self) {
-  static_cast<Impl*>(self)->system.powers(t, NV_DATA_S(y), NV_DATA_S(power));
-  return 0;
-}
-
 int CvodeSession::Impl::prepare(realtype t, N_Vector y, N_Vector, SUNMatrix, booleantype mayReuse,
                                 booleantype* isNew, realtype gamma, void* self, N_Vector, N_Vector,
                                 N_Vector) {
@@ -475,11 +579,7 @@ int CvodeSession::Impl::prepare(realtype t, N_Vector y, N_Vector, SUNMatrix, boo
   if (made < 0) return kTryShorter;
   *isNew = made > 0 ? SUNTRUE : SUNFALSE;
   impl->numJacobians += made;
-  return 0;
-}
-
-int CvodeSession::Impl::solve(SUNLinearSolver solver, SUNMatrix, N_Vector x, N_Vector b, realtype) {
-  static_cast<Impl*>(solver->content)->system.solve(NV_DATA_S(b), NV_DATA_S(x));
+  impl->gamma = gamma;
   return 0;
 }
 

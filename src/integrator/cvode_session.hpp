@@ -22,7 +22,7 @@ class OdeSystem {
   /// False: y is beyond what can be evaluated; a shorter step is tried.
   [[nodiscard]] virtual bool derivative(Real t, const Real* y, Real* yDot) = 0;
   virtual void crossings(Real t, const Real* y, Real* z) = 0;
-  /// Derivatives of the quadratures, right after derivative() was asked at about the same y.
+  /// Derivatives of the quadratures, right after derivative() was asked for the same.
   virtual void powers(Real t, const Real* y, Real* power) = 0;
   /// Makes I - gamma J ready for solve(). `mayReuse`: a J of before may do; returns whether J is
   /// that of y, or -1 when the matrix is singular.
@@ -35,7 +35,15 @@ class OdeSystem {
   /// Where isSteep(), after derivative() at the corrected y: whether solve() needs another J before
   /// the corrections, which are small when `isConverged`, can be believed.
   [[nodiscard]] virtual bool isMatrixStale(bool isConverged) = 0;
+  /// Where isSteep(), before solve() is asked: the residual r = .. - gamma y' of Newton's method as
+  /// if steep forces went on from where J was made as they began there; whether r was changed.
+  [[nodiscard]] virtual bool straightenResidual(Real gamma, Real* r) {
+    (void)gamma, (void)r;
+    return false;
+  }
 };
+
+inline constexpr int kMaxQuadratures = 6;
 
 struct OdeOptions {
   int size = 0, numRoots = 0, numQuadratures = 0;

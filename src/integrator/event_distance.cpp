@@ -2,6 +2,8 @@
 #include "integrator/event_distance.hpp"
 
 #include "collision/kernels/refine_contact.hpp"
+#include "collision/kernels/sphere_contact.hpp"
+#include "collision/pair_output.hpp"
 #include "collision/time_of_impact.hpp"
 #include "geometry/flat_shape.hpp"
 #include "integrator/event_points.hpp"
@@ -79,6 +81,36 @@ Real nearEnough(const PairDistance& found, const Shape& s1, const Shape& s2) {
   return std::fmax(found.distance, kMargin * smallerSize(s1, s2));
 }
 
+// A sphere and what bounces most often: the closed form alone, with the numbers of distance().
+// False where it is another shape, or a pose that is none.
+bool measureSphere(const Shape& sphere, const Transform& X_W1, const Shape& other,
+                   const Transform& X_W2, DistanceResult* out) {
+  const kernel::ConvexView<Real>& view = other.flat().convex;
+  const Vec3 offset = X_W1.translation - X_W2.translation;
+  kernel::CenterDistance<Real> center;
+  bool isMeasured = false;
+  if (other.type() == ShapeType::Sphere)
+    isMeasured = kernel::centerToSphere(view.radius, offset, kInfinity, &center);
+  else if (other.type() == ShapeType::Plane)
+    isMeasured = kernel::centerToPlane(X_W2.rotation, offset, kInfinity, &center);
+  else if (other.type() == ShapeType::Box)
+    isMeasured = kernel::centerToBox(view.size, X_W2.rotation, offset, kInfinity, &center);
+  if (!isMeasured) return false;
+  collision::writeDistance(X_W1.translation, center.normal, sphere.flat().convex.radius,
+                           center.distance, kernel::kNoFeature, center.feature, {}, *out);
+  return true;
+}
+
+bool measureSphereOf(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,
+                     DistanceResult* out) {
+  if (s1.type() == ShapeType::Sphere) return measureSphere(s1, X_W1, s2, X_W2, out);
+  if (s2.type() != ShapeType::Sphere || !measureSphere(s2, X_W2, s1, X_W1, out)) return false;
+  out->normal = -out->normal;
+  std::swap(out->point1, out->point2);
+  std::swap(out->feature1, out->feature2);
+  return true;
+}
+
 void setSinglePoint(const DistanceResult& d, PairDistance* out) {
   EventPoint& p = out->points[0];
   out->distance = d.distance;
@@ -150,6 +182,8 @@ void evaluateParts(const Shape& s1, const Transform& X_W1, const Shape& s2, cons
 
 DistanceResult nearestPoints(const Shape& s1, const Transform& X_W1, const Shape& s2,
                              const Transform& X_W2, PairCache* hint) {
+  DistanceResult out;
+  if (measureSphereOf(s1, X_W1, s2, X_W2, &out)) return out;
   if (!needsRefinement(s1, s2)) return distance(s1, X_W1, s2, X_W2, {}, hint);
   const Transform X_12 = inverseTimes(X_W1, X_W2);
   // A pose that is no pose is told by the query that looks for it.
@@ -158,7 +192,6 @@ DistanceResult nearestPoints(const Shape& s1, const Transform& X_W1, const Shape
   const kernel::MinkowskiPair<Real> pair{s1.flat().convex, s2.flat().convex, X_12};
   const kernel::ConvexContact<Real> contact =
       kernel::refinedDistance(pair, hint ? hint : &own, kEpsilon);
-  DistanceResult out;
   out.distance = contact.distance;
   out.normal = X_W1.rotation * contact.normal;
   out.point1 = X_W1 * contact.pointA;
@@ -177,6 +210,8 @@ void evaluatePair(const Shape& s1, const Transform& X_W1, const Shape& s2, const
 
 Real pairDistance(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,
                   Real enough, PairCache* hint) {
+  DistanceResult nearest;
+  if (measureSphereOf(s1, X_W1, s2, X_W2, &nearest)) return nearest.distance;
   const Real bound = boxGapOf(s1, X_W1, s2, X_W2);
   if (bound > enough && bound > 0) return bound;
   if (s1.type() == ShapeType::Compound || s2.type() == ShapeType::Compound) {

@@ -79,7 +79,10 @@ EventDrivenIntegrator::~EventDrivenIntegrator() = default;
 
 AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
   AdvanceReport report;
-  if (!has_early_events_ || !is_started_) events_.clear();
+  if (!has_early_events_ || !is_started_) {
+    events_.clear();
+    impulses_.beginAt(state.time);
+  }
   has_early_events_ = false;
   if (!is_started_) start(state, &report);
   if (!session_) {  // nothing moves but what is told to
@@ -92,6 +95,7 @@ AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
   const std::int64_t firstEvent = num_events_;
   while (has_event_ ? event_time_ <= target : session_->time() < target) {
     bool isGood = true;
+    impulses_.integrateTo(has_event_ ? event_time_ : session_->time(), state_.contacts);
     if (has_event_)
       handleEvent(event_time_, &report);
     else
@@ -105,6 +109,7 @@ AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
     work_ = workAtStart;
     return report;
   }
+  impulses_.integrateTo(target, state_.contacts);
   session_->stateAt(target, scratch_);
   state.time = target;
   state_.writeTo(scratch_.data(), state);
@@ -117,6 +122,7 @@ void EventDrivenIntegrator::ensureStarted(const State& state) {
   if (is_started_) return;
   AdvanceReport ignored;
   events_.clear();
+  impulses_.beginAt(state.time);
   start(state, &ignored);
   has_early_events_ = true;
 }
@@ -151,6 +157,8 @@ void EventDrivenIntegrator::restart(Real t) {
   Real z[kNumCrossings];
   crossing_.evaluate(z);
   crossing_.beginStep();
+  impulses_.forgetValues();
+  impulses_.addValues(t, state_.contacts);
   const bool isAnyZero = std::find(z, z + kNumCrossings, Real(0)) != z + kNumCrossings;
   num_zero_restarts_ += isAnyZero ? 1 : 0;
   TANGERE_ASSERT(!isAnyZero);  // a crossing from zero would not be seen
@@ -184,6 +192,7 @@ bool EventDrivenIntegrator::takeStep(AdvanceReport* report) {
     Real z[kNumCrossings];
     crossings(event_time_, session_->state().data(), z);
   }
+  impulses_.addValues(event_time_, state_.contacts);
   Real found = 0;
   if (!findMissed(from, session_->time(), &found)) return true;
   has_event_ = true;
@@ -466,11 +475,14 @@ void EventDrivenIntegrator::resolveFastest(Real t, AdvanceReport* report) {
     row(work_, PowerRow::ContactNormal) += impact.normalWork;
     row(work_, PowerRow::ContactFriction) += impact.frictionWork;
     row(work_, PowerRow::Kinematic) += impact.kinematicWork;
-    contact.approachSpeed = impact.approachSpeed;
-    contact.wasHit = true;
-    Real eps = 0;
-    state_.locate(contact, &distance_, &eps);
-    log(t, EventCause::Impact, contact, state_.forceDistance(distance_.distance, eps));
+    for (const PairImpact& pair : impacts_.pairs()) {
+      EventContact& one = state_.contacts[static_cast<std::size_t>(pair.contact)];
+      impulses_.addImpact(one, pair.load);
+      if (!pair.wasHit) continue;
+      Real eps = 0;
+      state_.locate(one, &distance_, &eps);
+      log(t, EventCause::Impact, one, state_.forceDistance(distance_.distance, eps));
+    }
   }
   if (!isAny) return;
   std::erase_if(state_.contacts, [&](EventContact& contact) {
@@ -586,8 +598,6 @@ void EventDrivenIntegrator::crossings(Real t, const Real* y, Real* z) {
   crossing_.evaluate(z);
 }
 
-/// Of the last derivative(), which was at a y that differs by less than the tolerances: evaluating
-/// the forces once more would cost a sixth of the step and closes the ledger no better.
 void EventDrivenIntegrator::powers(Real, const Real*, Real* power) {
   std::copy_n(state_.powers().begin(), state_.numPowerRows(), power);
 }
@@ -607,6 +617,10 @@ bool EventDrivenIntegrator::isSteep() {
 
 bool EventDrivenIntegrator::isMatrixStale(bool isConverged) {
   return jacobian_.isStale(isConverged);
+}
+
+bool EventDrivenIntegrator::straightenResidual(Real gamma, Real* r) {
+  return jacobian_.straighten(gamma, r);
 }
 
 }  // namespace tangere::integrator

@@ -11,6 +11,7 @@
 #include <tangere/integrator.hpp>
 #include <tangere/simulator.hpp>
 
+#include "integrator/contact_impulses.hpp"
 #include "integrator/cvode_session.hpp"
 #include "integrator/event_impacts.hpp"
 #include "integrator/event_jacobian.hpp"
@@ -51,6 +52,10 @@ class EventDrivenIntegrator final : private OdeSystem {
   /// Restarts with a root function that is exactly zero, which must not be.
   [[nodiscard]] std::int64_t numZeroRestarts() const { return num_zero_restarts_; }
   [[nodiscard]] EventState& state() { return state_; }
+  /// Of the last advance(), when it ended at `t` and nothing was changed since; or null.
+  [[nodiscard]] const ContactImpulses* impulsesUntil(Real t) const {
+    return is_started_ && impulses_.end() == t && impulses_.elapsed() > 0 ? &impulses_ : nullptr;
+  }
 
  private:
   // OdeSystem
@@ -61,6 +66,7 @@ class EventDrivenIntegrator final : private OdeSystem {
   void solve(const Real* b, Real* x) override;
   [[nodiscard]] bool isSteep() override;
   [[nodiscard]] bool isMatrixStale(bool isConverged) override;
+  [[nodiscard]] bool straightenResidual(Real gamma, Real* r) override;
 
   void start(const State& state, AdvanceReport* report);
   void restart(Real t);
@@ -103,6 +109,7 @@ class EventDrivenIntegrator final : private OdeSystem {
   ZeroCrossing crossing_;
   EventJacobian jacobian_;
   EventImpacts impacts_;
+  ContactImpulses impulses_;
   std::unique_ptr<CvodeSession> session_;
   std::vector<EventContact> last_contacts_;  // lastContactDict
   std::vector<EventRecord> events_;

@@ -58,6 +58,7 @@ EventDrives::EventDrives(const model::ModelData& model, const model::Control& co
   for (std::size_t i = 0; i < model.schedules.size(); ++i)
     schedule_of_[static_cast<std::size_t>(model.schedules[i].actuator)] = static_cast<int>(i);
   actuator_force_.resize(model.actuators.size());
+  actuator_tau_.resize(model.dofs.size());
   decay_.assign(static_cast<std::size_t>(model.numActivations), 0);
   for (const model::ModelActuator& actuator : model.actuators) {
     const bool isFilter = actuator.actuator.dynamics == Actuator::Dynamics::Filter ||
@@ -295,6 +296,7 @@ void EventDrives::addSmoothForces(Real t, const EventState& state, const Real* a
   const auto push = [&](const SparseRow& row, Real force) {
     for (std::size_t k = 0; k < row.dof.size(); ++k) tau[row.dof[k]] += row.entry[k] * force;
   };
+  std::fill(actuator_tau_.begin(), actuator_tau_.end(), Real(0));
   for (std::size_t i = 0; i < model_.actuators.size(); ++i) {
     const model::ModelActuator& which = model_.actuators[i];
     const Actuator& a = which.actuator;
@@ -316,6 +318,8 @@ void EventDrives::addSmoothForces(Real t, const EventState& state, const Real* a
     }
     actuator_force_[i] = force;
     push(row_, force);
+    for (std::size_t k = 0; k < row_.dof.size(); ++k)
+      actuator_tau_[row_.dof[k]] += row_.entry[k] * force;
     powers->external += force * rate;
   }
   for (std::size_t i = 0; i < model_.tendons.size(); ++i) {

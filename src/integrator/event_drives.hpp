@@ -109,6 +109,8 @@ class EventDrives {
   /// The first time after t at which a schedule has a kink.
   [[nodiscard]] Real nextKink(Real t) const;
   [[nodiscard]] std::span<const Real> actuatorForces() const { return actuator_force_; }
+  /// Of all actuators on each velocity, in tree order.
+  [[nodiscard]] std::span<const Real> actuatorTau() const { return actuator_tau_; }
   /// Pairs of trees that are coupled by something else than contacts.
   [[nodiscard]] std::span<const std::pair<int, int>> coupledTrees() const { return coupled_; }
 
@@ -136,7 +138,7 @@ class EventDrives {
   std::vector<Real> decay_;
   std::vector<Real> tendon_length_, tendon_rate_, tendon_bias_, tendon_start_;
   std::vector<SparseRow> tendon_row_;
-  std::vector<Real> actuator_force_;
+  std::vector<Real> actuator_force_, actuator_tau_;
   std::vector<DryFriction> dry_;
   SparseRow row_;
   std::vector<std::pair<int, int>> coupled_;

@@ -11,8 +11,14 @@ namespace tangere::integrator {
 namespace {
 
 constexpr int kMaxSweeps = 10000;
-/// Sweeps end when no velocity changes by more than this part of the approach.
-constexpr Real kTolerance = 1e-14;
+/// Sweeps end when no velocity changes by more than this part of the approach: of one pair, and of
+/// many together, which take more sweeps.
+constexpr Real kTolerance = 1e-14, kGroupTolerance = 1e-10;
+/// After so many sweeps of a group the slowest way of changing is followed to its end: a light body
+/// between heavy ones takes a million sweeps otherwise.
+constexpr int kSweepsToEnd = 10;
+/// Energy that rounding may add, relative to what the impulses turn over.
+constexpr Real kRounding = 1e-12;
 /// Points that are this part of the size of a pair apart from the deepest take part in an impact:
 /// a box that lands flat hits with all corners though rounding lifts one of them [m].
 constexpr Real kTogether = 1e-9;
@@ -40,11 +46,61 @@ ImpactOutcome EventImpacts::resolveNext(Real t, Real* y, bool isInelastic) {
   EventContact& contact = state_.contacts[static_cast<std::size_t>(out.contact)];
   const bool isBounce = !isInelastic && contact.law.restitution > 0 &&
                         isBounceSeen(t, y, contact, contact.law.restitution * out.approachSpeed);
-  gatherPoints(contact, !isBounce);
-  buildMatrix(contact);
-  out.isConverged = iterate(contact.law.friction);
-  apply(contact, t, y, &out);
+  pairs_.assign(1, {.contact = out.contact});
+  if (!isBounce) gatherGroup(out.contact, isInelastic);
+  markHits(out.contact);
+  points_.clear();
+  for (const PairImpact& pair : pairs_)
+    gatherPoints(pair.contact, isBounce ? contact.law.restitution : Real(0));
+  buildRows();
+  out.isConverged = iterate();
+  if (isBounce) limitEnergy();
+  apply(t, y, &out);
   return out;
+}
+
+/// All rigid contacts that do not bounce and hang together with this one.
+void EventImpacts::gatherGroup(int contact, bool isInelastic) {
+  const model::ModelData& model = state_.model();
+  is_touched_.assign(model.trees.size(), 0);
+  const auto treeOf = [&](int link) { return link < 0 ? -1 : model.links[link].tree; };
+  const auto touch = [&](const EventContact& c) {
+    for (const int tree : {treeOf(c.link1), treeOf(c.link2)}) {
+      if (tree >= 0) is_touched_[static_cast<std::size_t>(tree)] = 1;
+    }
+  };
+  const auto isTouched = [&](int tree) {
+    return tree >= 0 && is_touched_[static_cast<std::size_t>(tree)] != 0;
+  };
+  touch(state_.contacts[static_cast<std::size_t>(contact)]);
+  for (bool isAny = true; isAny;) {
+    isAny = false;
+    for (std::size_t i = 0; i < state_.contacts.size(); ++i) {
+      const EventContact& c = state_.contacts[i];
+      const int index = static_cast<int>(i);
+      if (!c.law.isRigid() || (c.law.restitution > 0 && !isInelastic)) continue;
+      if (!isTouched(treeOf(c.link1)) && !isTouched(treeOf(c.link2))) continue;
+      const auto isIt = [&](const PairImpact& pair) { return pair.contact == index; };
+      if (std::any_of(pairs_.begin(), pairs_.end(), isIt)) continue;
+      pairs_.push_back({.contact = index});
+      touch(c);
+      isAny = true;
+    }
+  }
+  std::sort(pairs_.begin(), pairs_.end(),
+            [](const PairImpact& a, const PairImpact& b) { return a.contact < b.contact; });
+}
+
+/// The one that was found, and others that approach as fast as impacts do.
+void EventImpacts::markHits(int contact) {
+  for (PairImpact& pair : pairs_) {
+    EventContact& of = state_.contacts[static_cast<std::size_t>(pair.contact)];
+    const Real speed = approachSpeed(of);
+    pair.wasHit = pair.contact == contact || speed > of.law.impactSpeed;
+    if (!pair.wasHit) continue;
+    of.approachSpeed = speed;
+    of.wasHit = true;
+  }
 }
 
 Real EventImpacts::approachSpeed(EventContact& contact) {
@@ -102,15 +158,15 @@ bool EventImpacts::isBounceSeen(Real t, const Real* y, EventContact& contact, Re
   return speed * speed > -2 * acceleration * kSeen * uncertainty;
 }
 
-void EventImpacts::gatherPoints(EventContact& contact, bool isInelastic) {
+void EventImpacts::gatherPoints(int index, Real restitution) {
+  EventContact& contact = state_.contacts[static_cast<std::size_t>(index)];
   Real eps = 0;
   state_.locate(contact, &distance_, &eps);
-  points_.clear();
-  const Real restitution = isInelastic ? Real(0) : contact.law.restitution;
   for (int i = 0; i < distance_.numPoints; ++i) {
     const EventPoint& at = distance_.points[static_cast<std::size_t>(i)];
     if (at.distance > distance_.distance + kTogether) continue;
     Point& point = points_.emplace_back();
+    point.contact = index;
     point.at = at;
     point.R_WC = math::contactFrame(at.normal);
     point.before = point.after =
@@ -119,55 +175,100 @@ void EventImpacts::gatherPoints(EventContact& contact, bool isInelastic) {
   }
 }
 
-void EventImpacts::buildMatrix(const EventContact& contact) {
+/// A row has entries in the trees of its contact alone; K J^T too, unless equalities pass it on.
+void EventImpacts::buildRows() {
   state_.factorMasses();
-  const std::size_t n = state_.model().dofs.size();
+  const model::ModelData& model = state_.model();
+  const std::size_t n = model.dofs.size();
   const std::size_t count = 3 * points_.size();
+  const bool isSpread = state_.drives().hasEqualities();
   rows_.assign(count * n, 0);
+  ranges_.assign(count, {});
+  solved_ranges_.assign(count, {});
+  std::fill(change_.begin(), change_.end(), Real(0));
   for (std::size_t r = 0; r < count; ++r) {
-    const Point& point = points_[r / 3];
+    Point& point = points_[r / 3];
+    const EventContact& contact = state_.contacts[static_cast<std::size_t>(point.contact)];
     const Vec3 axis = point.R_WC.col[r % 3];
     Real* row = rows_.data() + r * n;
-    if (contact.link1 >= 0) state_.addWrench(contact.link1, point.at.position, axis, {}, row);
-    if (contact.link2 >= 0) state_.addWrench(contact.link2, point.at.position, -axis, {}, row);
+    int numRanges = 0;
+    Real sign = 1;
+    for (const int link : {contact.link1, contact.link2}) {
+      if (link >= 0) {
+        state_.addWrench(link, point.at.position, axis * sign, {}, row);
+        const int tree = model.links[link].tree;
+        if (numRanges == 0 || ranges_[r][0].tree != tree)
+          ranges_[r][static_cast<std::size_t>(numRanges++)] = {tree, model.trees[tree].firstDof,
+                                                               model.trees[tree].numDofs};
+      }
+      sign = -1;
+    }
+    solved_ranges_[r] = ranges_[r];
+    if (isSpread) solved_ranges_[r] = {Range{-1, 0, static_cast<int>(n)}, Range{}};
   }
   solved_ = rows_;
-  for (std::size_t r = 0; r < count; ++r) state_.applyInverseMass(solved_.data() + r * n);
-  matrix_.assign(count * count, 0);
   for (std::size_t r = 0; r < count; ++r) {
-    for (std::size_t c = 0; c <= r; ++c) {
-      Real sum = 0;
-      for (std::size_t k = 0; k < n; ++k) sum += rows_[r * n + k] * solved_[c * n + k];
-      matrix_[r * count + c] = matrix_[c * count + r] = sum;
+    Real* solved = solved_.data() + r * n;
+    if (isSpread) {
+      state_.applyInverseMass(solved);
+    } else {
+      for (const Range& range : ranges_[r]) {
+        if (range.count > 0)
+          dynamics::solveMassMatrix(state_.trees(), range.tree, solved + range.first);
+      }
     }
+    Real mobility = 0;
+    for (const Range& range : ranges_[r]) {
+      for (int k = range.first; k < range.first + range.count; ++k)
+        mobility += rows_[r * n + static_cast<std::size_t>(k)] * solved[k];
+    }
+    points_[r / 3].mobility[static_cast<int>(r % 3)] = mobility;
   }
 }
 
+void EventImpacts::push(std::size_t row, Real impulse) {
+  if (impulse == 0) return;
+  const Real* solved = solved_.data() + row * change_.size();
+  for (const Range& range : solved_ranges_[row]) {
+    for (int k = range.first; k < range.first + range.count; ++k) change_[k] += solved[k] * impulse;
+  }
+}
+
+/// Along an axis of a point, with the impulses so far.
+Real EventImpacts::velocityAt(const Point& point, std::size_t row) const {
+  Real sum = point.before[static_cast<int>(row % 3)];
+  const Real* entries = rows_.data() + row * change_.size();
+  for (const Range& range : ranges_[row]) {
+    for (int k = range.first; k < range.first + range.count; ++k) sum += entries[k] * change_[k];
+  }
+  return sum;
+}
+
 /// Gauss-Seidel: of each point the normal impulse, then friction on the disk it allows.
-bool EventImpacts::iterate(Real friction) {
-  const std::size_t count = 3 * points_.size();
+bool EventImpacts::iterate() {
   Real fastest = 0;
   for (const Point& point : points_) fastest = std::max(fastest, norm(point.before));
-  const auto push = [&](std::size_t row, Real impulse) {
-    for (std::size_t i = 0; i < count; ++i)
-      points_[i / 3].after[static_cast<int>(i % 3)] += matrix_[i * count + row] * impulse;
-  };
-  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
+  const Real tolerance = (pairs_.size() > 1 ? kGroupTolerance : kTolerance) * fastest;
+  bool isConverged = false;
+  for (int sweep = 0; sweep < kMaxSweeps && !isConverged; ++sweep) {
     Real change = 0;
     for (std::size_t p = 0; p < points_.size(); ++p) {
       Point& point = points_[p];
       const std::size_t row = 3 * p;
-      const Real w = matrix_[(row + 2) * count + row + 2];
+      const Real friction = state_.contacts[static_cast<std::size_t>(point.contact)].law.friction;
+      const Real w = point.mobility.z;
       if (w > 0) {
-        const Real next = std::max<Real>(point.impulse.z + (point.target - point.after.z) / w, 0);
+        const Real next =
+            std::max<Real>(point.impulse.z + (point.target - velocityAt(point, row + 2)) / w, 0);
         const Real step = next - point.impulse.z;
         push(row + 2, step);
         point.impulse.z = next;
         change = std::max(change, w * std::fabs(step));
       }
-      const Real wt = std::max(matrix_[row * count + row], matrix_[(row + 1) * count + row + 1]);
+      const Real wt = std::max(point.mobility.x, point.mobility.y);
       if (!(friction > 0) || !(wt > 0)) continue;
-      Real x = point.impulse.x - point.after.x / wt, y = point.impulse.y - point.after.y / wt;
+      Real x = point.impulse.x - velocityAt(point, row) / wt;
+      Real y = point.impulse.y - velocityAt(point, row + 1) / wt;
       const Real size = std::sqrt(x * x + y * y), most = friction * point.impulse.z;
       if (size > most) {
         x *= most / size;
@@ -180,31 +281,109 @@ bool EventImpacts::iterate(Real friction) {
       point.impulse.y = y;
       change = std::max(change, wt * std::max(std::fabs(dx), std::fabs(dy)));
     }
-    if (change <= kTolerance * fastest) return true;
+    isConverged = change <= tolerance;
+    if (pairs_.size() > 1 && !isConverged) followSlowest(sweep);
   }
-  return false;
+  for (std::size_t r = 0; r < 3 * points_.size(); ++r)
+    points_[r / 3].after[static_cast<int>(r % 3)] = velocityAt(points_[r / 3], r);
+  return isConverged;
 }
 
-void EventImpacts::apply(const EventContact& contact, Real t, Real* y, ImpactOutcome* out) {
-  const std::size_t n = change_.size();
-  std::fill(change_.begin(), change_.end(), Real(0));
+/// Aitken's extrapolation of the impulses, from three sweeps.
+void EventImpacts::followSlowest(int sweep) {
+  const int phase = sweep % kSweepsToEnd;
+  if (phase < kSweepsToEnd - 3) return;
+  if (phase == kSweepsToEnd - 3) earlier_.assign(points_.size(), {});
+  if (phase < kSweepsToEnd - 1) {
+    for (std::size_t p = 0; p < points_.size(); ++p)
+      earlier_[p][static_cast<std::size_t>(phase - (kSweepsToEnd - 3))] = points_[p].impulse;
+    return;
+  }
+  Real before = 0, both = 0;
   for (std::size_t p = 0; p < points_.size(); ++p) {
-    const Point& point = points_[p];
-    for (int i = 0; i < 3; ++i) {
-      const Real* solved = solved_.data() + (3 * p + static_cast<std::size_t>(i)) * n;
-      for (std::size_t k = 0; k < n; ++k) change_[k] += solved[k] * point.impulse[i];
-    }
+    const Vec3 first = earlier_[p][1] - earlier_[p][0], last = points_[p].impulse - earlier_[p][1];
+    before += squaredNorm(first);
+    both += dot(first, last);
+  }
+  constexpr Real kSlow = 0.5, kMost = 1e9;
+  if (!(both > kSlow * before)) return;
+  const Real way = std::min(both < before ? both / (before - both) : kMost, kMost);
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    Vec3 step = (points_[p].impulse - earlier_[p][1]) * way;
+    step.z = std::max(step.z, -points_[p].impulse.z);
+    points_[p].impulse += step;
+    for (int axis = 0; axis < 3; ++axis) push(3 * p + static_cast<std::size_t>(axis), step[axis]);
+  }
+}
+
+/// What the impulses do: their mean with the velocities before and after.
+Real EventImpacts::energyGain() const {
+  Real gain = 0;
+  for (const Point& point : points_) gain += dot(point.impulse, point.before + point.after) / 2;
+  return gain;
+}
+
+/// Newton's restitution with friction may add energy. Impulses without restitution never do, and
+/// neither do those on the way to them up to a point: there it ends.
+void EventImpacts::limitEnergy() {
+  Real turnover = 0;
+  for (const Point& point : points_) turnover += std::fabs(dot(point.impulse, point.before));
+  const Real gain = energyGain();
+  if (!(gain > kRounding * turnover)) return;
+  bounce_.clear();
+  for (Point& point : points_) {
+    bounce_.push_back(point.impulse);
+    point.impulse = {};
+    point.target = 0;
+  }
+  std::fill(change_.begin(), change_.end(), Real(0));
+  (void)iterate();
+  // With the impulses p + s d: the energy is e + s b + s^2 c, and at most 0 up to the share s.
+  const Real still = energyGain();
+  Real c = 0, b = 0;
+  const std::vector<Real> rest = change_;
+  std::fill(change_.begin(), change_.end(), Real(0));
+  for (std::size_t r = 0; r < 3 * points_.size(); ++r) {
+    const int axis = static_cast<int>(r % 3);
+    push(r, bounce_[r / 3][axis] - points_[r / 3].impulse[axis]);
+  }
+  for (std::size_t r = 0; r < 3 * points_.size(); ++r) {
+    const Point& point = points_[r / 3];
+    const int axis = static_cast<int>(r % 3);
+    const Real d = bounce_[r / 3][axis] - point.impulse[axis];
+    const Real along = velocityAt(point, r) - point.before[axis];
+    c += d * along / 2;
+    b += d * point.after[axis];
+  }
+  const Real root = std::sqrt(std::max<Real>(b * b - 4 * c * std::min<Real>(still, 0), 0));
+  const Real share = c > 0 ? std::clamp<Real>((root - b) / (2 * c), 0, 1) : Real(0);
+  for (std::size_t k = 0; k < change_.size(); ++k) change_[k] = rest[k] + share * change_[k];
+  for (std::size_t p = 0; p < points_.size(); ++p)
+    points_[p].impulse += (bounce_[p] - points_[p].impulse) * share;
+  for (std::size_t r = 0; r < 3 * points_.size(); ++r)
+    points_[r / 3].after[static_cast<int>(r % 3)] = velocityAt(points_[r / 3], r);
+}
+
+void EventImpacts::apply(Real t, Real* y, ImpactOutcome* out) {
+  for (const Point& point : points_) {
+    const EventContact& contact = state_.contacts[static_cast<std::size_t>(point.contact)];
     const Vec3 mean = (point.before + point.after) * Real(0.5);
     out->normalWork += point.impulse.z * mean.z;
     out->frictionWork += point.impulse.x * mean.x + point.impulse.y * mean.y;
     const Vec3 impulse = point.R_WC * point.impulse;
+    const auto isIt = [&](const PairImpact& pair) { return pair.contact == point.contact; };
+    std::find_if(pairs_.begin(), pairs_.end(), isIt)
+        ->load.addPoint(point.at.position, point.at.normal,
+                        {.force = impulse, .normalForce = point.impulse.z});
     if (contact.link1 < 0)
       out->kinematicWork -= dot(impulse, state_.pointVelocity(contact.body1, point.at.position));
     if (contact.link2 < 0)
       out->kinematicWork += dot(impulse, state_.pointVelocity(contact.body2, point.at.position));
   }
-  out->position = points_.front().at.position;
-  out->normal = points_.front().at.normal;
+  const auto of = [&](const Point& point) { return point.contact == out->contact; };
+  const Point& first = *std::find_if(points_.begin(), points_.end(), of);
+  out->position = first.at.position;
+  out->normal = first.at.normal;
   state_.addVelocities(change_.data(), y);
   state_.setMotion(t, y);
 }

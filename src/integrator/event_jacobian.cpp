@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "integrator/event_jacobian.hpp"
 
+#include "integrator/kernels/elastic_force_law.hpp"
 #include "math/quat.hpp"
 
 #include <algorithm>
@@ -15,44 +16,15 @@ namespace {
 constexpr Real kDifference = 1.5e-8;
 /// Length of a central difference of geometry: the third root of the rounding [m, rad].
 constexpr Real kTravel = 1e-5;
+/// Friction that changes less within a step than this part of the inertia is not steep.
+constexpr Real kFlat = 0.2;
+/// A slip may turn round so often in a step before its secant is taken.
+constexpr int kMaxTurns = 2;
+/// What slides is taken to stick at most so often.
+constexpr int kMaxStraightened = 2;
 
 bool isDamped(const model::ModelBody& body) {
   return body.linearDamping > 0 || body.angularDamping > 0;
-}
-
-/// LU with row pivoting in place; false when singular.
-bool factorLu(int n, Real* a, int* pivots) {
-  for (int k = 0; k < n; ++k) {
-    int best = k;
-    for (int i = k + 1; i < n; ++i) {
-      if (std::fabs(a[i * n + k]) > std::fabs(a[best * n + k])) best = i;
-    }
-    pivots[k] = best;
-    if (!(std::fabs(a[best * n + k]) > 0)) return false;
-    if (best != k) std::swap_ranges(a + k * n, a + (k + 1) * n, a + best * n);
-    const Real inverse = 1 / a[k * n + k];
-    for (int i = k + 1; i < n; ++i) {
-      Real* row = a + i * n;
-      if (row[k] == 0) continue;
-      const Real factor = row[k] *= inverse;
-      const Real* top = a + k * n;
-      for (int j = k + 1; j < n; ++j) row[j] -= factor * top[j];
-    }
-  }
-  return true;
-}
-
-void solveLu(int n, const Real* a, const int* pivots, Real* x) {
-  for (int k = 0; k < n; ++k) {
-    if (pivots[k] != k) std::swap(x[k], x[pivots[k]]);
-    if (x[k] == 0) continue;
-    for (int i = k + 1; i < n; ++i) x[i] -= a[i * n + k] * x[k];
-  }
-  for (int k = n - 1; k >= 0; --k) {
-    Real sum = x[k];
-    for (int j = k + 1; j < n; ++j) sum -= a[k * n + j] * x[j];
-    x[k] = sum / a[k * n + k];
-  }
 }
 
 }  // namespace
@@ -86,9 +58,15 @@ EventJacobian::EventJacobian(EventState& state) : state_(state) {
   bx_.resize(n);
   z_.resize(n);
   pivots_.resize(n);
-  island_of_tree_.resize(model.trees.size());
-  offset_of_tree_.resize(model.trees.size());
-  at_dof_.resize(n);
+  turn_of_tree_.assign(model.trees.size(), -1);
+  for (std::size_t i = 0; i < state.freeTurns().size(); ++i)
+    turn_of_tree_[static_cast<std::size_t>(state.freeTurns()[i].tree)] = static_cast<int>(i);
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    sizes_.push_back(model.trees[t].numDofs);
+    tree_of_dof_.insert(tree_of_dof_.end(), static_cast<std::size_t>(model.trees[t].numDofs),
+                        static_cast<int>(t));
+  }
+  steep_of_tree_.resize(model.trees.size());
   listGroups();
 }
 
@@ -122,26 +100,78 @@ int EventJacobian::prepare(Real t, const Real* y, Real gamma, bool mayReuse) {
   return isNew ? 1 : 0;
 }
 
+void EventJacobian::beginStep() {
+  taken_.assign(taken_.size(), Taken::Tangent);
+  num_turns_.assign(num_turns_.size(), 0);
+  num_straightened_.assign(num_straightened_.size(), 0);
+}
+
 bool EventJacobian::isStale(bool isConverged) {
   const std::span<const EventState::FrictionSlope> now = state_.frictionSlopes();
   if (now.size() != slopes_.size()) {
-    is_secant_.assign(now.size(), 0);
+    for (std::vector<std::uint8_t>* counts : {&num_turns_, &num_straightened_})
+      counts->assign(now.size(), 0);
+    taken_.assign(now.size(), Taken::Tangent);
     return true;
   }
   bool isStale = false, isAnySecant = false;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const EventState::FrictionSlope &a = slopes_[i], &b = now[i];
-    constexpr Real kMuch = 2, kFlat = 0.2, kTurned = 0.5;  // of slopes, of the inertia, a cosine
-    isAnySecant = isAnySecant || is_secant_[i] != 0;
+    constexpr Real kMuch = 2, kTurned = 0.5;  // of slopes, a cosine
+    isAnySecant = isAnySecant || taken_[i] == Taken::Secant;
     if (!(gamma_ * std::max(a.slope, b.slope) * b.mobility > kFlat)) continue;
     const bool isTurned =
         a.isSliding && dot(a.slip, b.slip) < kTurned * norm(a.slip) * norm(b.slip);
-    if (isTurned) is_secant_[i] = 1;
-    isStale =
-        isStale || isTurned || std::max(a.slope, b.slope) > kMuch * std::min(a.slope, b.slope);
+    if (isTurned) {
+      const bool isFirst = b.contact >= 0 && ++num_turns_[i] <= kMaxTurns;
+      taken_[i] = isFirst ? Taken::Rest : Taken::Secant;
+      num_straightened_[i] = 0;
+      isStale = true;
+      continue;
+    }
+    if (a.contact >= 0 && !a.isSliding) {
+      // Within the zone of sticking the rate of convergence tells; beyond it straighten() does.
+      if (!b.isSliding || num_straightened_[i] < kMaxStraightened) continue;
+      taken_[i] = Taken::Tangent;
+    }
+    isStale = isStale || std::max(a.slope, b.slope) > kMuch * std::min(a.slope, b.slope);
   }
   if (isStale || !isConverged || !isAnySecant) return isStale;
-  beginStep();
+  std::replace(taken_.begin(), taken_.end(), Taken::Secant, Taken::Tangent);
+  return true;
+}
+
+/// Of a contact that stuck when J was made.
+Vec3 EventJacobian::foreseenFriction(const EventState::FrictionSlope& made,
+                                     const Vec3& slip) const {
+  const Real small = state_.contacts[static_cast<std::size_t>(made.contact)].law.smallSpeed;
+  const Real most = made.slope * kernel::regularizedSize(norm(made.slip), small);
+  return made.slip * -made.slope -
+         kernel::regularizedDirectionSlope(made.slip, small) * ((slip - made.slip) * most);
+}
+
+bool EventJacobian::straighten(Real gamma, Real* r) {
+  const std::span<const EventState::FrictionSlope> now = state_.frictionSlopes();
+  if (now.size() != slopes_.size() || num_straightened_.size() != slopes_.size()) return false;
+  bool isAny = false;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const EventState::FrictionSlope &a = slopes_[i], &b = now[i];
+    if (a.contact < 0 || a.contact != b.contact || a.isSliding || !b.isSliding) continue;
+    if (!(gamma * a.slope * b.mobility > kFlat)) continue;
+    if (num_straightened_[i] >= kMaxStraightened) continue;
+    ++num_straightened_[i];
+    if (!isAny) std::fill(moved_.begin(), moved_.end(), Real(0));
+    isAny = true;
+    const EventContact& contact = state_.contacts[static_cast<std::size_t>(b.contact)];
+    const Vec3 change = foreseenFriction(a, b.slip) + b.slip * b.slope;
+    if (contact.link1 >= 0) state_.addWrench(contact.link1, b.position, change, {}, moved_.data());
+    if (contact.link2 >= 0) state_.addWrench(contact.link2, b.position, -change, {}, moved_.data());
+  }
+  if (!isAny) return false;
+  state_.factorMasses();
+  state_.applyInverseMass(moved_.data());
+  for (Real& a : moved_) a *= -gamma;
+  state_.addVelocities(moved_.data(), r);
   return true;
 }
 
@@ -152,9 +182,14 @@ void EventJacobian::compute(Real t, const Real* y) {
   std::fill(frozen_.begin(), frozen_.end(), Real(0));
   state_.addContactForces(frozen_.data());
   slopes_.assign(state_.frictionSlopes().begin(), state_.frictionSlopes().end());
-  is_secant_.resize(slopes_.size(), 0);
+  taken_.resize(slopes_.size(), Taken::Tangent);
+  num_turns_.resize(slopes_.size(), 0);
+  num_straightened_.resize(slopes_.size(), 0);
+  for (std::size_t i = 0; i < slopes_.size(); ++i) {
+    if (taken_[i] == Taken::Rest) takeFromRest(i);
+  }
   state_.factorMasses();
-  findIslands();
+  findPattern();
   std::fill(by_velocity_.begin(), by_velocity_.end(), Real(0));
   std::fill(by_position_.begin(), by_position_.end(), Real(0));
   addContacts();
@@ -169,9 +204,27 @@ void EventJacobian::compute(Real t, const Real* y) {
   state_.setPowers(powers);
 }
 
-void EventJacobian::findIslands() {
+/// Made anew when other trees touch than before.
+void EventJacobian::findPattern() {
   const model::ModelData& model = state_.model();
-  const int numTrees = static_cast<int>(model.trees.size());
+  couplings_.clear();
+  for (const EventContact& contact : state_.contacts) {
+    if (contact.link1 >= 0 && contact.link2 >= 0 && !contact.law.isObserver())
+      couplings_.emplace_back(model.links[contact.link1].tree, model.links[contact.link2].tree);
+  }
+  if (!state_.drives().coupledTrees().empty()) addCliques();
+  if (!has_pattern_ || couplings_ != last_couplings_) {
+    pattern_.build(sizes_, couplings_);
+    last_couplings_ = couplings_;
+    has_pattern_ = true;
+    for (std::vector<Real>* all : {&by_velocity_, &by_position_, &lu_})
+      all->resize(pattern_.numEntries());
+  }
+}
+
+/// Equalities and tendons pass on what happens to any of the trees they hold together.
+void EventJacobian::addCliques() {
+  const int numTrees = static_cast<int>(state_.model().trees.size());
   parent_.resize(static_cast<std::size_t>(numTrees));
   for (int i = 0; i < numTrees; ++i) parent_[i] = i;
   const auto rootOf = [&](int tree) {
@@ -182,45 +235,31 @@ void EventJacobian::findIslands() {
     a = rootOf(a), b = rootOf(b);
     parent_[std::max(a, b)] = std::min(a, b);
   };
-  for (const EventContact& contact : state_.contacts) {
-    if (contact.link1 >= 0 && contact.link2 >= 0 && !contact.law.isObserver())
-      join(model.links[contact.link1].tree, model.links[contact.link2].tree);
-  }
+  for (const auto& [a, b] : couplings_) join(a, b);
   for (const auto& [a, b] : state_.drives().coupledTrees()) join(a, b);
-  islands_.clear();
-  island_trees_.clear();
-  std::size_t matrix = 0;
-  int first = 0;
-  for (int root = 0; root < numTrees; ++root) {
-    if (rootOf(root) != root) continue;
-    Island island{
-        .firstTree = static_cast<int>(island_trees_.size()), .matrix = matrix, .first = first};
-    for (int tree = root; tree < numTrees; ++tree) {
-      if (rootOf(tree) != root) continue;
-      island_trees_.push_back(tree);
-      island_of_tree_[tree] = static_cast<int>(islands_.size());
-      offset_of_tree_[tree] = island.size;
-      island.size += model.trees[tree].numDofs;
+  std::vector<std::uint8_t> isHeld(static_cast<std::size_t>(numTrees), 0);
+  for (const auto& [a, b] : state_.drives().coupledTrees())
+    isHeld[static_cast<std::size_t>(rootOf(a))] = 1;
+  for (int a = 0; a < numTrees; ++a) {
+    if (isHeld[static_cast<std::size_t>(rootOf(a))] == 0) continue;
+    for (int b = a + 1; b < numTrees; ++b) {
+      if (rootOf(b) == rootOf(a)) couplings_.emplace_back(a, b);
     }
-    island.numTrees = static_cast<int>(island_trees_.size()) - island.firstTree;
-    matrix += static_cast<std::size_t>(island.size) * static_cast<std::size_t>(island.size);
-    first += island.size;
-    islands_.push_back(island);
   }
-  for (int tree = 0; tree < numTrees; ++tree) {
-    for (int k = 0; k < model.trees[tree].numDofs; ++k)
-      at_dof_[static_cast<std::size_t>(model.trees[tree].firstDof + k)] = offset_of_tree_[tree] + k;
-  }
-  by_velocity_.resize(matrix);
-  by_position_.resize(matrix);
-  lu_.resize(matrix);
+}
+
+std::size_t EventJacobian::entryAt(int row, int column) const {
+  const int i = treeOf(row), j = treeOf(column);
+  return pattern_.at(i, j) +
+         static_cast<std::size_t>((row - pattern_.firstRow(i)) * pattern_.size(j) + column -
+                                  pattern_.firstRow(j));
 }
 
 void EventJacobian::addContacts() {
   next_slope_ = 0;
   steep_.clear();
   steep_rows_.clear();
-  steep_places_.clear();
+  for (std::vector<int>& points : steep_of_tree_) points.clear();
   for (EventContact& contact : state_.contacts) {
     if (contact.law.isObserver()) continue;
     if (contact.law.kind == ContactLaw::Kind::Foundation) {
@@ -233,8 +272,7 @@ void EventJacobian::addContacts() {
       const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
       if (!(state_.forceDistance(point.distance, eps) < 0)) continue;
       const ContactSample s = state_.sample(contact, point, eps);
-      PointForceDerivatives d = differentiateForce(contact.law, s.motion);
-      useSecant(contact, s, &d);
+      const PointForceDerivatives d = differentiate(contact, s);
       addPoint(contact, s, d);
       if (doesTravelCount(contact))
         keepSteep(static_cast<int>(&contact - state_.contacts.data()), s, d);
@@ -257,79 +295,110 @@ void EventJacobian::addPolygons(const EventContact& contact) {
   }
 }
 
+void EventJacobian::takeFromRest(std::size_t index) {
+  EventState::FrictionSlope& made = slopes_[index];
+  const Real small = state_.contacts[static_cast<std::size_t>(made.contact)].law.smallSpeed;
+  made.slope *=
+      kernel::regularizedSize(norm(made.slip), small) / kernel::regularizedSize(Real(0), small);
+  made.slip = {};
+  made.isSliding = false;
+}
+
 /// In the order of the slopes.
-void EventJacobian::useSecant(const EventContact& contact, const ContactSample& s,
-                              PointForceDerivatives* d) {
-  if (contact.law.friction == 0 || contact.mobility == 0) return;
+PointForceDerivatives EventJacobian::differentiate(const EventContact& contact,
+                                                   const ContactSample& s) {
+  if (contact.law.friction == 0 || contact.mobility == 0)
+    return differentiateForce(contact.law, s.motion);
   const std::size_t index = next_slope_++;
-  if (index >= is_secant_.size() || is_secant_[index] == 0) return;
+  const Taken taken = index < taken_.size() ? taken_[index] : Taken::Tangent;
   const Vec3& n = s.point.normal;
+  if (taken == Taken::Rest) {
+    PointMotion still = s.motion;
+    still.relativeVelocity = n * dot(n, still.relativeVelocity);
+    return differentiateForce(contact.law, still);
+  }
+  PointForceDerivatives d = differentiateForce(contact.law, s.motion);
+  if (taken == Taken::Tangent) return d;
   const Real slope = slopes_[index].slope;
   for (int column = 0; column < 3; ++column) {
     for (int row = 0; row < 3; ++row)
-      d->dForce_dVelocity(row, column) = -d->dNormalForce_dRate * n[row] * n[column] -
-                                         slope * ((row == column ? 1 : 0) - n[row] * n[column]);
+      d.dForce_dVelocity(row, column) = -d.dNormalForce_dRate * n[row] * n[column] -
+                                        slope * ((row == column ? 1 : 0) - n[row] * n[column]);
   }
+  return d;
 }
 
 void EventJacobian::addPoint(const EventContact& contact, const ContactSample& s,
                              const PointForceDerivatives& d) {
   const model::ModelData& model = state_.model();
-  const int link = contact.link1 >= 0 ? contact.link1 : contact.link2;
-  if (link < 0) return;
-  const Island& island = islandOf(model.links[link].tree);
-  const int n = island.size;
-  rows_.assign(static_cast<std::size_t>(3 * n), 0);
+  moved_trees_.clear();
+  int width = 0;
+  for (const int link : {contact.link1, contact.link2}) {
+    if (link < 0) continue;
+    const int tree = model.links[link].tree;
+    if (!moved_trees_.empty() && moved_trees_.front().tree == tree) continue;
+    moved_trees_.push_back({tree, width});
+    width += pattern_.size(tree);
+  }
+  if (width == 0) return;
+  rows_.assign(static_cast<std::size_t>(3 * width), 0);
   const bool hasTorque =
       contact.law.spinArm > 0 || contact.law.torsionArm > 0 || contact.law.rollingArm > 0;
-  angular_rows_.assign(static_cast<std::size_t>(hasTorque ? 3 * n : 0), 0);
+  angular_rows_.assign(static_cast<std::size_t>(hasTorque ? 3 * width : 0), 0);
   const Mat3 axes = Mat3::identity();
   dynamics::TreeWorkspace& trees = state_.trees();
-  active_.clear();
   const auto add = [&](int of, Real sign) {
     if (of < 0) return;
-    const int tree = model.links[of].tree, at = offsetOf(tree);
-    dynamics::addPointJacobian(trees, of, s.point.position, axes, sign, rows_.data() + at, n);
+    const int tree = model.links[of].tree;
+    const int at =
+        moved_trees_.front().tree == tree ? moved_trees_.front().start : moved_trees_.back().start;
+    dynamics::addPointJacobian(trees, of, s.point.position, axes, sign, rows_.data() + at, width);
     if (hasTorque)
-      dynamics::addAngularJacobian(trees, of, axes, sign, angular_rows_.data() + at, n);
-    if (!active_.empty() && active_.front() == at) return;  // both links are of one tree
-    for (int k = 0; k < model.trees[tree].numDofs; ++k) active_.push_back(at + k);
+      dynamics::addAngularJacobian(trees, of, axes, sign, angular_rows_.data() + at, width);
   };
   add(contact.link1, 1);
   add(contact.link2, -1);
-  turnColumns(rows_.data(), 3, contact);
-  if (hasTorque) turnColumns(angular_rows_.data(), 3, contact);
+  turnColumns(rows_.data(), width);
+  if (hasTorque) turnColumns(angular_rows_.data(), width);
 
+  const auto column = [width](const std::vector<Real>& rows, int j) {
+    return Vec3{rows[j], rows[width + j], rows[2 * width + j]};
+  };
   const Vec3& normal = s.point.normal;
-  Real* byVelocity = by_velocity_.data() + island.matrix;
-  Real* byPosition = by_position_.data() + island.matrix;
   // What a change of each velocity or way does to force and torque; then J^T of it.
-  for (const int j : active_) {
-    const Vec3 v{rows_[j], rows_[n + j], rows_[2 * n + j]};
-    Vec3 w{};
-    if (hasTorque) w = {angular_rows_[j], angular_rows_[n + j], angular_rows_[2 * n + j]};
-    const Real deepening = -dot(normal, v);
-    const Vec3 force = d.dForce_dVelocity * v, push = d.dForce_dDepth * deepening;
-    Vec3 torque{}, twist{};
-    if (hasTorque) {
-      torque = d.dTorque_dVelocity * v + d.dTorque_dSpin * w;
-      twist = d.dTorque_dDepth * deepening;
-    }
-    for (const int i : active_) {
-      const Vec3 vi{rows_[i], rows_[n + i], rows_[2 * n + i]};
-      Real slope = dot(vi, force), stiffness = dot(vi, push);
+  for (const Moved& by : moved_trees_) {
+    const int numColumns = pattern_.size(by.tree);
+    for (int j = 0; j < numColumns; ++j) {
+      const Vec3 v = column(rows_, by.start + j);
+      Vec3 w{};
+      if (hasTorque) w = column(angular_rows_, by.start + j);
+      const Real deepening = -dot(normal, v);
+      const Vec3 force = d.dForce_dVelocity * v, push = d.dForce_dDepth * deepening;
+      Vec3 torque{}, twist{};
       if (hasTorque) {
-        const Vec3 wi{angular_rows_[i], angular_rows_[n + i], angular_rows_[2 * n + i]};
-        slope += dot(wi, torque);
-        stiffness += dot(wi, twist);
+        torque = d.dTorque_dVelocity * v + d.dTorque_dSpin * w;
+        twist = d.dTorque_dDepth * deepening;
       }
-      byVelocity[i * n + j] += slope;
-      byPosition[i * n + j] += stiffness;
+      for (const Moved& of : moved_trees_) {
+        const std::size_t block = pattern_.at(of.tree, by.tree) + static_cast<std::size_t>(j);
+        for (int i = 0; i < pattern_.size(of.tree); ++i) {
+          const Vec3 vi = column(rows_, of.start + i);
+          Real slope = dot(vi, force), stiffness = dot(vi, push);
+          if (hasTorque) {
+            const Vec3 wi = column(angular_rows_, of.start + i);
+            slope += dot(wi, torque);
+            stiffness += dot(wi, twist);
+          }
+          const std::size_t at = block + static_cast<std::size_t>(i * numColumns);
+          by_velocity_[at] += slope;
+          by_position_[at] += stiffness;
+        }
+      }
     }
   }
 }
 
-/// Whether friction makes a force of what turning changes within a step. After useSecant().
+/// Whether friction makes a force of what turning changes within a step. After differentiate().
 bool EventJacobian::doesTravelCount(const EventContact& contact) const {
   if (contact.law.friction == 0 || contact.mobility == 0) return false;
   const Real spin =
@@ -342,17 +411,17 @@ bool EventJacobian::doesTravelCount(const EventContact& contact) const {
 
 /// Remembers the point that addPoint() has just added: its friction is steep.
 void EventJacobian::keepSteep(int contact, const ContactSample& s, const PointForceDerivatives& d) {
-  const int n = static_cast<int>(rows_.size()) / 3;
+  const std::size_t width = rows_.size() / 3;
+  for (const Moved& moved : moved_trees_)
+    steep_of_tree_[static_cast<std::size_t>(moved.tree)].push_back(static_cast<int>(steep_.size()));
   SteepPoint& point = steep_.emplace_back();
   point.contact = contact;
   point.position = s.point.position;
   point.slope = d.dForce_dVelocity;
   point.firstRow = steep_rows_.size();
-  for (const int i : active_) {
-    steep_rows_.push_back({rows_[i], rows_[n + i], rows_[2 * n + i]});
-    steep_places_.push_back(i);
-  }
-  point.numRows = static_cast<int>(active_.size());
+  point.moved = moved_trees_;
+  for (std::size_t i = 0; i < width; ++i)
+    steep_rows_.push_back({rows_[i], rows_[width + i], rows_[2 * width + i]});
 }
 
 /// How the slip at points of steep friction changes as the bodies move: the point travels over
@@ -361,17 +430,9 @@ void EventJacobian::addTravel(const Real* y) {
   const model::ModelData& model = state_.model();
   std::copy_n(y, y_.size(), y_.begin());
   for (std::size_t tree = 0; tree < model.trees.size(); ++tree) {
-    const auto isMoved = [&](const SteepPoint& p) {
-      const EventContact& c = state_.contacts[static_cast<std::size_t>(p.contact)];
-      const auto is = [&](int link) {
-        return link >= 0 && model.links[link].tree == static_cast<int>(tree);
-      };
-      return is(c.link1) || is(c.link2);
-    };
-    if (std::none_of(steep_.begin(), steep_.end(), isMoved)) continue;
+    const std::vector<int>& points = steep_of_tree_[tree];
+    if (points.empty()) continue;
     const int index = static_cast<int>(tree);
-    Real* byPosition = by_position_.data() + islandOf(index).matrix;
-    const int n = islandOf(index).size;
     const model::Tree& of = model.trees[tree];
     for (int dof = of.firstDof; dof < of.firstDof + of.numDofs; ++dof) {
       for (const Real sign : {Real(1), Real(-1)}) {
@@ -379,14 +440,17 @@ void EventJacobian::addTravel(const Real* y) {
         state_.setTreeMotion(index, y_.data());
         const model::TreeJoint& joint = model.treeJoints[model.dofs[dof].joint];
         std::copy_n(y + joint.q, numJointPositions(joint.type), y_.begin() + joint.q);
-        for (std::size_t p = 0; p < steep_.size(); ++p) {
-          const SteepPoint& point = steep_[p];
-          if (!isMoved(point)) continue;
-          if (p == 0 || steep_[p - 1].contact != point.contact) locateMoved(point.contact);
+        int located = -1;
+        for (const int p : points) {
+          const SteepPoint& point = steep_[static_cast<std::size_t>(p)];
+          if (point.contact != located) locateMoved(point.contact);
+          located = point.contact;
           const Vec3 push = point.slope * (slipNear(point) * (sign / (2 * kTravel)));
-          for (int i = 0; i < point.numRows; ++i) {
-            const auto row = point.firstRow + static_cast<std::size_t>(i);
-            byPosition[steep_places_[row] * n + at_dof_[dof]] += dot(steep_rows_[row], push);
+          for (const Moved& moved : point.moved) {
+            const Vec3* row = steep_rows_.data() + point.firstRow + moved.start;
+            const int stride = of.numDofs;
+            Real* to = by_position_.data() + pattern_.at(moved.tree, index) + (dof - of.firstDof);
+            for (int i = 0; i < pattern_.size(moved.tree); ++i) to[i * stride] += dot(row[i], push);
           }
         }
       }
@@ -417,18 +481,16 @@ Vec3 EventJacobian::slipNear(const SteepPoint& point) const {
   return state_.pointVelocity(c.body1, p) - state_.pointVelocity(c.body2, p);
 }
 
-/// Columns of free turns from body to world axes.
-void EventJacobian::turnColumns(Real* rows, int numRows, const EventContact& contact) const {
-  const model::ModelData& model = state_.model();
-  const auto treeOf = [&](int link) { return link < 0 ? -1 : model.links[link].tree; };
-  const int tree1 = treeOf(contact.link1), tree2 = treeOf(contact.link2);
-  const int n = static_cast<int>(rows_.size()) / 3;
-  for (const EventState::FreeTurn& turn : state_.freeTurns()) {
-    if (turn.tree != tree1 && turn.tree != tree2) continue;
-    const int at = offsetOf(turn.tree) + turn.dof - model.trees[turn.tree].firstDof;
+/// Columns of free turns of the point just added, from body to world axes.
+void EventJacobian::turnColumns(Real* rows, int width) const {
+  for (const Moved& moved : moved_trees_) {
+    const int index = turn_of_tree_[static_cast<std::size_t>(moved.tree)];
+    if (index < 0) continue;
+    const EventState::FreeTurn& turn = state_.freeTurns()[static_cast<std::size_t>(index)];
+    const int at = moved.start + turn.dof - pattern_.firstRow(moved.tree);
     const Mat3 R = state_.rotationOf(turn);
-    for (int r = 0; r < numRows; ++r) {
-      Real* w = rows + r * n + at;
+    for (int r = 0; r < 3; ++r) {
+      Real* w = rows + r * width + at;
       const Vec3 world = R * Vec3{w[0], w[1], w[2]};
       w[0] = world.x, w[1] = world.y, w[2] = world.z;
     }
@@ -437,27 +499,26 @@ void EventJacobian::turnColumns(Real* rows, int numRows, const EventContact& con
 
 void EventJacobian::applyInverseMasses() {
   dynamics::TreeWorkspace& trees = state_.trees();
-  for (const Island& island : islands_) {
-    const int n = island.size;
-    for (int i = island.firstTree; i < island.firstTree + island.numTrees; ++i) {
-      const int tree = island_trees_[i];
-      const int at = offsetOf(tree);
-      const int count = trees.trees[static_cast<std::size_t>(tree)].numDofs;
-      for (std::vector<Real>* all : {&by_velocity_, &by_position_}) {
-        Real* matrix = all->data() + island.matrix;
-        for (int j = 0; j < n; ++j) {
-          bool isAny = false;
-          for (int k = 0; k < count; ++k) {
-            column_[k] = matrix[(at + k) * n + j];
-            isAny = isAny || column_[k] != 0;
-          }
-          if (!isAny) continue;
-          turnFree(tree, true, column_.data());
-          dynamics::solveMassMatrix(trees, tree, column_.data());
-          turnFree(tree, false, column_.data());
-          for (int k = 0; k < count; ++k) matrix[(at + k) * n + j] = column_[k];
-        }
+  const auto apply = [&](int tree, int by, Real* block) {
+    const int count = pattern_.size(tree), columns = pattern_.size(by);
+    for (int j = 0; j < columns; ++j) {
+      bool isAny = false;
+      for (int k = 0; k < count; ++k) {
+        column_[k] = block[k * columns + j];
+        isAny = isAny || column_[k] != 0;
       }
+      if (!isAny) continue;
+      turnFree(tree, true, column_.data());
+      dynamics::solveMassMatrix(trees, tree, column_.data());
+      turnFree(tree, false, column_.data());
+      for (int k = 0; k < count; ++k) block[k * columns + j] = column_[k];
+    }
+  };
+  for (std::vector<Real>* all : {&by_velocity_, &by_position_}) {
+    for (int tree = 0; tree < pattern_.numBlocks(); ++tree) {
+      apply(tree, tree, all->data() + pattern_.at(tree, tree));
+      for (const int by : pattern_.neighbours(tree))
+        apply(tree, by, all->data() + pattern_.at(tree, by));
     }
   }
 }
@@ -465,25 +526,27 @@ void EventJacobian::applyInverseMasses() {
 /// What equalities do not allow is taken from every column.
 void EventJacobian::projectAll() {
   const model::ModelData& model = state_.model();
-  for (const Island& island : islands_) {
-    const int n = island.size;
-    for (std::vector<Real>* all : {&by_velocity_, &by_position_}) {
-      Real* matrix = all->data() + island.matrix;
-      for (int j = 0; j < n; ++j) {
+  const auto forEachRow = [&](int by, auto&& function) {
+    function(by);
+    for (const int tree : pattern_.neighbours(by)) function(tree);
+  };
+  for (std::vector<Real>* all : {&by_velocity_, &by_position_}) {
+    for (int by = 0; by < pattern_.numBlocks(); ++by) {
+      const int columns = pattern_.size(by);
+      for (int j = 0; j < columns; ++j) {
+        const auto entries = [&](int tree) { return all->data() + pattern_.at(tree, by) + j; };
         std::fill(moved_.begin(), moved_.end(), Real(0));
-        for (int i = island.firstTree; i < island.firstTree + island.numTrees; ++i) {
-          const model::Tree& tree = model.trees[island_trees_[i]];
-          for (int k = tree.firstDof; k < tree.firstDof + tree.numDofs; ++k)
-            moved_[k] = matrix[at_dof_[k] * n + j];
-          turnFree(island_trees_[i], true, moved_.data() + tree.firstDof);
-        }
+        forEachRow(by, [&](int tree) {
+          Real* x = moved_.data() + model.trees[tree].firstDof;
+          for (int k = 0; k < pattern_.size(tree); ++k) x[k] = entries(tree)[k * columns];
+          turnFree(tree, true, x);
+        });
         state_.drives().project(moved_.data());
-        for (int i = island.firstTree; i < island.firstTree + island.numTrees; ++i) {
-          const model::Tree& tree = model.trees[island_trees_[i]];
-          turnFree(island_trees_[i], false, moved_.data() + tree.firstDof);
-          for (int k = tree.firstDof; k < tree.firstDof + tree.numDofs; ++k)
-            matrix[at_dof_[k] * n + j] = moved_[k];
-        }
+        forEachRow(by, [&](int tree) {
+          Real* x = moved_.data() + model.trees[tree].firstDof;
+          turnFree(tree, false, x);
+          for (int k = 0; k < pattern_.size(tree); ++k) entries(tree)[k * columns] = x[k];
+        });
       }
     }
   }
@@ -491,14 +554,14 @@ void EventJacobian::projectAll() {
 
 /// The angular velocities of a tree's free joint from world to body axes, or back.
 void EventJacobian::turnFree(int tree, bool isToBody, Real* x) const {
-  for (const EventState::FreeTurn& turn : state_.freeTurns()) {
-    if (turn.tree != tree) continue;
-    Real* w = x + turn.dof - state_.model().trees[tree].firstDof;
-    const Mat3 R = state_.rotationOf(turn);
-    const Vec3 given{w[0], w[1], w[2]};
-    const Vec3 turned = isToBody ? transposeTimes(R, given) : R * given;
-    w[0] = turned.x, w[1] = turned.y, w[2] = turned.z;
-  }
+  const int index = turn_of_tree_[static_cast<std::size_t>(tree)];
+  if (index < 0) return;
+  const EventState::FreeTurn& turn = state_.freeTurns()[static_cast<std::size_t>(index)];
+  Real* w = x + turn.dof - state_.model().trees[tree].firstDof;
+  const Mat3 R = state_.rotationOf(turn);
+  const Vec3 given{w[0], w[1], w[2]};
+  const Vec3 turned = isToBody ? transposeTimes(R, given) : R * given;
+  w[0] = turned.x, w[1] = turned.y, w[2] = turned.z;
 }
 
 /// I w' = -w x I w, I fixed.
@@ -511,9 +574,8 @@ void EventJacobian::addGyroscopic(int tree) {
   const Mat3 inverse = R * body.inverseInertia * transpose(R);
   const Vec3 w = state_.angularVelocity(link.body);
   const Vec3 spin = inertia * w;
-  const Island& island = islandOf(tree);
-  const int at = offsetOf(tree) + 3, n = island.size;
-  Real* byVelocity = by_velocity_.data() + island.matrix;
+  const int at = 3, n = pattern_.size(tree);
+  Real* byVelocity = by_velocity_.data() + pattern_.at(tree, tree);
   for (int j = 0; j < 3; ++j) {
     Vec3 e{};
     e[j] = 1;
@@ -548,11 +610,8 @@ void EventJacobian::addDifferences(Real t, const Real* y) {
     for (const Group& group : groups_) {
       if (k >= group.dofs.size()) continue;
       const int dof = group.dofs[k];
-      const Island& island = islandOf(model.links[model.dofs[dof].link].tree);
       const Real step = stepOf(dof, isVelocity);
-      Real* matrix = into.data() + island.matrix;
-      for (const int i : group.dofs)
-        matrix[at_dof_[i] * island.size + at_dof_[dof]] += (moved_[i] - base_[i]) / step;
+      for (const int i : group.dofs) into[entryAt(i, dof)] += (moved_[i] - base_[i]) / step;
     }
   };
   for (std::size_t k = 0; k < most; ++k) {
@@ -592,15 +651,11 @@ void EventJacobian::movePosition(int dof, Real way) {
 }
 
 void EventJacobian::addRow(const SparseRow& row, const StiffForce& force) {
-  const model::ModelData& model = state_.model();
   for (std::size_t i = 0; i < row.dof.size(); ++i) {
-    const Island& island = islandOf(model.links[model.dofs[row.dof[i]].link].tree);
-    Real* byVelocity = by_velocity_.data() + island.matrix;
-    Real* byPosition = by_position_.data() + island.matrix;
     for (std::size_t k = 0; k < row.dof.size(); ++k) {
-      const int at = at_dof_[row.dof[i]] * island.size + at_dof_[row.dof[k]];
-      byVelocity[at] += row.entry[i] * row.entry[k] * force.byVelocity;
-      byPosition[at] += row.entry[i] * row.entry[k] * force.byPosition;
+      const std::size_t at = entryAt(row.dof[i], row.dof[k]);
+      by_velocity_[at] += row.entry[i] * row.entry[k] * force.byVelocity;
+      by_position_[at] += row.entry[i] * row.entry[k] * force.byPosition;
     }
   }
 }
@@ -619,7 +674,7 @@ void EventJacobian::addStiffRows() {
   for (const EventDrives::DryFriction& dry : drives.dryFrictions()) {
     const std::size_t index = next_slope_++;
     StiffForce force = drives.dryForce(dry, drives.slipOf(dry, state_));
-    const bool isSecant = index < is_secant_.size() && is_secant_[index] != 0;
+    const bool isSecant = index < taken_.size() && taken_[index] == Taken::Secant;
     if (isSecant) force.byVelocity = -slopes_[index].slope;
     drives.rowOf(dry, &row_);
     addRow(row_, force);
@@ -627,18 +682,14 @@ void EventJacobian::addStiffRows() {
 }
 
 bool EventJacobian::factor(Real gamma) {
-  for (const Island& island : islands_) {
-    const int n = island.size;
-    const auto count = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-    Real* lu = lu_.data() + island.matrix;
-    const Real* byVelocity = by_velocity_.data() + island.matrix;
-    const Real* byPosition = by_position_.data() + island.matrix;
-    for (std::size_t i = 0; i < count; ++i)
-      lu[i] = -gamma * (byVelocity[i] + gamma * byPosition[i]);
-    for (int i = 0; i < n; ++i) lu[i * n + i] += 1;
-    if (!factorLu(n, lu, pivots_.data() + island.first)) return false;
+  for (std::size_t i = 0; i < lu_.size(); ++i)
+    lu_[i] = -gamma * (by_velocity_[i] + gamma * by_position_[i]);
+  for (int tree = 0; tree < pattern_.numBlocks(); ++tree) {
+    Real* block = lu_.data() + pattern_.at(tree, tree);
+    const int n = pattern_.size(tree);
+    for (int i = 0; i < n; ++i) block[i * n + i] += 1;
   }
-  return true;
+  return pattern_.factor(lu_.data(), pivots_.data());
 }
 
 namespace {
@@ -679,32 +730,14 @@ void EventJacobian::solve(const Real* b, Real* x) {
     bx_[rate] = 2 * turn.x, bx_[rate + 1] = 2 * turn.y, bx_[rate + 2] = 2 * turn.z;
     x[at] = reduced.w, x[at + 1] = reduced.x, x[at + 2] = reduced.y, x[at + 3] = reduced.z;
   }
-  for (const Island& island : islands_) {
-    const int n = island.size;
-    Real* z = z_.data() + island.first;
-    const Real* byPosition = by_position_.data() + island.matrix;
-    int at = 0;
-    for (int i = island.firstTree; i < island.firstTree + island.numTrees; ++i) {
-      const model::Tree& tree = model.trees[island_trees_[i]];
-      for (int k = 0; k < tree.numDofs; ++k)
-        column_[at++] = gamma_ * bx_[model.dofs[tree.firstDof + k].v];
-    }
-    at = 0;
-    for (int i = island.firstTree; i < island.firstTree + island.numTrees; ++i) {
-      const model::Tree& tree = model.trees[island_trees_[i]];
-      for (int k = 0; k < tree.numDofs; ++k, ++at) {
-        Real sum = b[numQ + model.dofs[tree.firstDof + k].v];
-        for (int j = 0; j < n; ++j) sum += byPosition[at * n + j] * column_[j];
-        z[at] = sum;
-      }
-    }
-    solveLu(n, lu_.data() + island.matrix, pivots_.data() + island.first, z);
-    at = 0;
-    for (int i = island.firstTree; i < island.firstTree + island.numTrees; ++i) {
-      const model::Tree& tree = model.trees[island_trees_[i]];
-      for (int k = 0; k < tree.numDofs; ++k) x[numQ + model.dofs[tree.firstDof + k].v] = z[at++];
-    }
+  for (std::size_t k = 0; k < z_.size(); ++k) {
+    const int at = model.dofs[k].v;
+    z_[k] = b[numQ + at];
+    column_[k] = gamma_ * bx_[at];
   }
+  pattern_.addProduct(by_position_.data(), column_.data(), z_.data());
+  pattern_.solve(lu_.data(), pivots_.data(), z_.data());
+  for (std::size_t k = 0; k < z_.size(); ++k) x[numQ + model.dofs[k].v] = z_[k];
   const Real* dv = x + numQ;
   for (const model::TreeJoint& joint : model.treeJoints) {
     const bool isFree = joint.type == JointType::Free;

@@ -27,6 +27,22 @@ bool isMassConstant(const model::ModelData& model, const model::Tree& tree) {
   return true;
 }
 
+/// Springs or damping, of joints or bodies.
+bool hasPassiveForces(const model::ModelData& model, const model::Tree& tree) {
+  for (int l = tree.firstLink; l < tree.firstLink + tree.numLinks; ++l) {
+    const model::TreeLink& link = model.links[l];
+    const model::ModelBody& body = model.bodies[link.body];
+    if (body.linearDamping > 0 || body.angularDamping > 0) return true;
+    for (int j = link.firstJoint; j < link.firstJoint + link.numJoints; ++j) {
+      if (model.joints[model.treeJoints[j].joint].joint.stiffness > 0) return true;
+    }
+  }
+  for (int k = tree.firstDof; k < tree.firstDof + tree.numDofs; ++k) {
+    if (model.dofs[k].damping > 0) return true;
+  }
+  return false;
+}
+
 bool isDamped(const model::ModelData& model) {
   for (const model::ModelBody& body : model.bodies) {
     if (body.linearDamping > 0 || body.angularDamping > 0) return true;
@@ -69,8 +85,17 @@ EventState::EventState(const model::ModelData& model, const model::Control& cont
         {part.q + 3, part.v + 3, model.trees[tree].firstDof + part.dof + 3, tree});
   }
   is_mass_known_.assign(model.trees.size(), 0);
-  for (const model::Tree& tree : model.trees)
+  is_tree_placed_.assign(model.trees.size(), 0);
+  bias_.resize(model.dofs.size());
+  for (const model::Tree& tree : model.trees) {
     is_mass_constant_.push_back(isMassConstant(model, tree) ? 1 : 0);
+    tree_kind_.push_back(kindOf(model, tree));
+    is_passive_.push_back(hasPassiveForces(model, tree) ? 1 : 0);
+  }
+  for (const model::ModelShape& shape : model.shapes)
+    is_shape_at_body_.push_back(shape.pose == Transform{} ? 1 : 0);
+  shape_pose_.resize(model.shapes.size());
+  shape_pose_time_.assign(model.shapes.size(), 0);
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     told_pose_[i] = model.bodies[i].startPose;
     if (model.bodies[i].type == BodyType::Kinematic) told_.push_back({.body = static_cast<int>(i)});
@@ -79,6 +104,7 @@ EventState::EventState(const model::ModelData& model, const model::Control& cont
 
 void EventState::setOrigin(const State& state) {
   forgetMotion();
+  ++num_origins_;
   told_time_ = state.time;
   for (ToldMotion& told : told_) {
     told.center = state.center[told.body];
@@ -144,11 +170,12 @@ void EventState::setPositions(Real t, const Real* y) {
   if (has_positions_ && t == shown_time_ && std::equal(shown_.begin(), shown_.end(), y)) return;
   has_positions_ = used_.size() == model_.trees.size();
   has_velocities_ = false;
+  ++num_motions_;
   shown_time_ = t;
   std::copy_n(y, shown_.size(), shown_.begin());
   std::copy_n(y, num_q_, q_.begin());
   if (has_quaternions_) normalize(q_.data());
-  for (const int tree : used_) dynamics::computeTreePositions(trees_, tree, q_);
+  for (const int tree : used_) placeTree(tree);
   const Real elapsed = t - told_time_;
   for (const ToldMotion& told : told_) {
     const Mat3 R =
@@ -168,7 +195,7 @@ void EventState::setMotion(Real t, const Real* y) {
     const Vec3 w = transposeTimes(rotationOf(turn), Vec3{v[0], v[1], v[2]});
     v[0] = w.x, v[1] = w.y, v[2] = w.z;
   }
-  for (const int tree : used_) dynamics::computeTreeVelocities(trees_, tree, v_);
+  for (const int tree : used_) moveTree(tree);
 }
 
 void EventState::setTreeMotion(int tree, const Real* y) {
@@ -192,8 +219,102 @@ void EventState::setTreeMotion(int tree, const Real* y) {
       v[0] = w.x, v[1] = w.y, v[2] = w.z;
     }
   }
-  dynamics::computeTreePositions(trees_, tree, q_);
-  dynamics::computeTreeVelocities(trees_, tree, v_);
+  placeTree(tree);
+  moveTree(tree);
+}
+
+EventState::TreeKind EventState::kindOf(const model::ModelData& model, const model::Tree& tree) {
+  const bool hasArmature = std::any_of(model.dofs.begin() + tree.firstDof,
+                                       model.dofs.begin() + tree.firstDof + tree.numDofs,
+                                       [](const model::TreeDof& dof) { return dof.armature != 0; });
+  if (tree.numLinks != 1 || !isMassConstant(model, tree)) return TreeKind::General;
+  if (!tree.isFreeBody) return TreeKind::Slider;
+  return hasArmature ? TreeKind::General : TreeKind::FreeBody;
+}
+
+/// Poses of the links of a tree at q_.
+void EventState::placeTree(int tree) {
+  const auto index = static_cast<std::size_t>(tree);
+  if (tree_kind_[index] != TreeKind::Slider || is_tree_placed_[index] == 0) {
+    dynamics::computeTreePositions(trees_, tree, q_);
+    is_tree_placed_[index] = 1;
+    return;
+  }
+  const dynamics::TreeRange& range = trees_.trees[index];
+  const auto link = static_cast<std::size_t>(range.firstLink);
+  Vec3 base = trees_.links[link].pose.translation;
+  for (int k = 0; k < range.numDofs; ++k) {
+    const auto& joint = trees_.joints[static_cast<std::size_t>(range.firstJoint + k)];
+    base += trees_.subspace[static_cast<std::size_t>(range.firstDof + joint.dof)].linear *
+            (q_[static_cast<std::size_t>(joint.q)] - joint.reference);
+  }
+  trees_.frame[index].base = trees_.pose[link].translation = base;
+}
+
+/// Velocities of the links of a tree at v_, after placeTree().
+void EventState::moveTree(int tree) {
+  const auto index = static_cast<std::size_t>(tree);
+  if (tree_kind_[index] != TreeKind::Slider)
+    return dynamics::computeTreeVelocities(trees_, tree, v_);
+  const dynamics::TreeRange& range = trees_.trees[index];
+  Vec3 velocity{};
+  for (int k = range.firstDof; k < range.firstDof + range.numDofs; ++k) {
+    const auto dof = static_cast<std::size_t>(k);
+    trees_.rate[dof] = v_[static_cast<std::size_t>(trees_.dofs[dof].v)];
+    velocity += trees_.subspace[dof].linear * trees_.rate[dof];
+  }
+  trees_.velocity[static_cast<std::size_t>(range.firstLink)] = {{}, velocity};
+  trees_.biasMotion[static_cast<std::size_t>(range.firstLink)] = {};
+}
+
+/// Of Coriolis forces less gravity.
+void EventState::subtractBias(int tree, Real* force) {
+  const auto index = static_cast<std::size_t>(tree);
+  const dynamics::TreeRange& range = trees_.trees[index];
+  const auto first = static_cast<std::size_t>(range.firstDof);
+  const Vec3& gravity = model_.options.gravity;
+  switch (tree_kind_[index]) {
+    case TreeKind::FreeBody: {
+      const model::ModelBody& body = model_.bodies[model_.links[range.firstLink].body];
+      const Real* w = trees_.rate.data() + range.firstDof + 3;
+      const Vec3 spin{w[0], w[1], w[2]};
+      const Vec3 turning = cross(spin, body.mass.inertia * spin);
+      const Vec3 weight = gravity * (body.mass.mass * body.gravityScale);
+      for (int i = 0; i < 3; ++i) {
+        force[i] += weight[i];
+        force[3 + i] -= turning[i];
+      }
+      return;
+    }
+    case TreeKind::Slider: {
+      const model::ModelBody& body = model_.bodies[model_.links[range.firstLink].body];
+      const Vec3 weight = gravity * (body.mass.mass * body.gravityScale);
+      for (int k = 0; k < range.numDofs; ++k)
+        force[k] += dot(trees_.subspace[first + static_cast<std::size_t>(k)].linear, weight);
+      return;
+    }
+    case TreeKind::General:
+      dynamics::computeBiasForce(trees_, tree, gravity, bias_.data());
+      for (int k = 0; k < range.numDofs; ++k) force[k] -= bias_[static_cast<std::size_t>(k)];
+  }
+}
+
+/// x = M^-1 x of one tree.
+void EventState::applyTreeInverse(int tree, Real* x) {
+  const auto index = static_cast<std::size_t>(tree);
+  const dynamics::TreeRange& range = trees_.trees[index];
+  if (tree_kind_[index] == TreeKind::FreeBody) {
+    const model::ModelBody& body = model_.bodies[model_.links[range.firstLink].body];
+    const Vec3 turn = body.inverseInertia * Vec3{x[3], x[4], x[5]};
+    for (int i = 0; i < 3; ++i) {
+      x[i] *= body.inverseMass;
+      x[3 + i] = turn[i];
+    }
+  } else if (range.numDofs == 1) {
+    x[0] *= trees_.inverseDiagonal[static_cast<std::size_t>(range.firstDof)];
+  } else {
+    dynamics::solveMassMatrix(trees_, tree, x);
+  }
 }
 
 Mat3 EventState::rotationOf(const FreeTurn& turn) const {
@@ -216,9 +337,18 @@ const Transform& EventState::bodyPose(int body) const {
   return link < 0 ? told_pose_[body] : dynamics::linkPose(trees_, link);
 }
 
-Transform EventState::shapePose(int shape) const {
+const Transform& EventState::shapePose(int shape) const {
+  const auto index = static_cast<std::size_t>(shape);
   const model::ModelShape& s = model_.shapes[shape];
-  return bodyPose(s.body) * s.pose;
+  const Transform& X_WB = bodyPose(s.body);
+  if (is_shape_at_body_[index] != 0) return X_WB;
+  const bool isFixed = model_.bodies[s.body].type == BodyType::Fixed;
+  const std::uint64_t now = isFixed ? num_origins_ : num_motions_;
+  if (shape_pose_time_[index] != now) {
+    shape_pose_time_[index] = now;
+    shape_pose_[index] = X_WB * s.pose;
+  }
+  return shape_pose_[index];
 }
 
 Vec3 EventState::pointVelocity(int body, const Vec3& p_W) const {
@@ -286,13 +416,13 @@ bool EventState::derivative(Real t, const Real* y, Real* yDot) {
 
 void EventState::smoothAccelerations(Real t, const Real* y, const Real* frozen,
                                      Real* acceleration) {
-  const Vec3& gravity = model_.options.gravity;
   for (const int tree : used_) {
     const dynamics::TreeRange& range = trees_.trees[static_cast<std::size_t>(tree)];
     Real* a = acceleration + range.firstDof;
-    dynamics::computeBiasForce(trees_, tree, gravity, a);
-    for (int k = 0; k < range.numDofs; ++k) a[k] = frozen[range.firstDof + k] - a[k];
-    dynamics::addPassiveForce(trees_, tree, q_, a);
+    std::copy_n(frozen + range.firstDof, range.numDofs, a);
+    subtractBias(tree, a);
+    if (is_passive_[static_cast<std::size_t>(tree)] != 0)
+      dynamics::addPassiveForce(trees_, tree, q_, a);
   }
   if (has_damping_) row(powers_, PowerRow::Damping) += dampingPower();
   if (has_applied_) addAppliedForces(acceleration);
@@ -332,8 +462,7 @@ void EventState::applyInverseMass(Real* x) {
 
 void EventState::applyTreeInverses(Real* x) {
   for (const int tree : used_)
-    dynamics::solveMassMatrix(trees_, tree,
-                              x + trees_.trees[static_cast<std::size_t>(tree)].firstDof);
+    applyTreeInverse(tree, x + trees_.trees[static_cast<std::size_t>(tree)].firstDof);
 }
 
 Real EventState::dampingPower() {
@@ -383,7 +512,7 @@ void EventState::addWrench(int link, const Vec3& p_W, const Vec3& force, const V
 }
 
 void EventState::locate(EventContact& contact, PairDistance* out, Real* eps) {
-  const Transform X_W1 = shapePose(contact.shape1), X_W2 = shapePose(contact.shape2);
+  const Transform &X_W1 = shapePose(contact.shape1), &X_W2 = shapePose(contact.shape2);
   evaluatePair(*model_.shapes[contact.shape1].shape, X_W1, *model_.shapes[contact.shape2].shape,
                X_W2, out, &contact.hint);
   *eps = contactEps(X_W1, X_W2);
@@ -403,6 +532,23 @@ ContactSample EventState::sample(const EventContact& contact, const EventPoint& 
   out.motion.weight = point.weight;
   out.force = evaluateForce(contact.law, out.motion);
   return out;
+}
+
+void EventState::measureLoad(const PairDistance& at, Real eps, const ContactSample& deepest,
+                             EventContact* contact) const {
+  ContactLoad& load = contact->load;
+  if (contact->law.kind != ContactLaw::Kind::Foundation) {
+    load = {};
+    for (int i = 0; i < at.numPoints; ++i) {
+      const EventPoint& point = at.points[static_cast<std::size_t>(i)];
+      if (!(forceDistance(point.distance, eps) < 0)) continue;
+      load.addPoint(point.position, point.normal,
+                    i == 0 ? deepest.force : sample(*contact, point, eps).force);
+    }
+  }
+  load.position = deepest.point.position;
+  load.axis = deepest.point.normal;
+  load.depth = deepest.motion.depth;
 }
 
 FoundationForce EventState::foundation(EventContact& contact) const {
@@ -434,10 +580,17 @@ void EventState::addContactForces(Real* tau) {
       const Real speed = norm(slip);
       slopes_.push_back(
           {friction * s.force.normalForce / kernel::regularizedSize(speed, contact.law.smallSpeed),
-           contact.mobility, slip, speed > contact.law.smallSpeed});
+           contact.mobility, slip, speed > contact.law.smallSpeed,
+           contact.law.kind == ContactLaw::Kind::Foundation
+               ? -1
+               : static_cast<int>(&contact - contacts.data()),
+           p, s.point.normal});
     };
     if (contact.law.kind == ContactLaw::Kind::Foundation) {
-      apply(sampleOf(contact, foundation(contact)));
+      const ContactSample sum = sampleOf(contact, foundation(contact));
+      contact.load = {};
+      contact.load.addPoint(sum.point.position, sum.point.normal, sum.force);
+      apply(sum);
       continue;
     }
     Real eps = 0;

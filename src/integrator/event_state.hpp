@@ -30,6 +30,32 @@ namespace tangere::integrator {
          static_cast<std::uint32_t>(shape2);
 }
 
+/// What a pair in contact does to each other: sums over its points, and of the deepest one where it
+/// is. Also their integrals.
+struct ContactLoad {
+  Vec3 force{};             ///< on 1 [N]
+  Vec3 moment{};            ///< of forces and torques on 1 about the world's origin [N m]
+  Real normalForce = 0;     ///< [N]
+  Vec3 center{}, normal{};  ///< positions and normals times normal forces
+  Vec3 position{}, axis{};  ///< of the deepest: its normal
+  Real depth = 0;           ///< [m]
+
+  void addPoint(const Vec3& p_W, const Vec3& n_W, const PointForce& f) {
+    force += f.force;
+    moment += cross(p_W, f.force) + f.torque;
+    normalForce += f.normalForce;
+    center += p_W * f.normalForce;
+    normal += n_W * f.normalForce;
+  }
+  void add(const ContactLoad& other, Real scale) {
+    force += other.force * scale;
+    moment += other.moment * scale;
+    normalForce += other.normalForce * scale;
+    center += other.center * scale;
+    normal += other.normal * scale;
+  }
+};
+
 /// An entry of contactDict: a pair that touches, until an event says otherwise.
 struct EventContact {
   std::uint64_t id = 0;
@@ -45,6 +71,7 @@ struct EventContact {
   // The signal of z[1] and how fast it grows: of the last evaluation, at the start of the step.
   Real signal = 0, signalRate = 0;
   Real startSignal = 0, startRate = 0;
+  ContactLoad load{};  ///< of the last evaluation of root functions
   PairCache hint{};
   std::vector<collision::ContactPolygon> polygons{};  ///< of a foundation
 };
@@ -99,6 +126,11 @@ class EventState {
 
   /// False: not finite.
   [[nodiscard]] bool derivative(Real t, const Real* y, Real* yDot);
+  /// Rates of the velocities in tree order (angular ones of free bodies in body axes), right after
+  /// derivative().
+  [[nodiscard]] std::span<const Real> accelerations() const {
+    return {scratch_.data(), trees_.dofs.size()};
+  }
   /// Of the last derivative().
   [[nodiscard]] const Powers& powers() const { return powers_; }
   void setPowers(const Powers& powers) { powers_ = powers; }
@@ -111,7 +143,8 @@ class EventState {
   void addContactForces(Real* tau);
 
   // After setMotion().
-  [[nodiscard]] Transform shapePose(int shape) const;
+  /// Good until the next motion.
+  [[nodiscard]] const Transform& shapePose(int shape) const;
   [[nodiscard]] const Transform& bodyPose(int body) const;
   [[nodiscard]] Vec3 pointVelocity(int body, const Vec3& p_W) const;
   [[nodiscard]] Vec3 angularVelocity(int body) const;
@@ -129,6 +162,9 @@ class EventState {
   /// Force of one point of a contact.
   [[nodiscard]] ContactSample sample(const EventContact& contact, const EventPoint& point,
                                      Real eps) const;
+  /// Force and place of a contact whose points were located; `deepest`: points[0].
+  void measureLoad(const PairDistance& at, Real eps, const ContactSample& deepest,
+                   EventContact* contact) const;
   /// Of a contact whose law is a foundation.
   [[nodiscard]] FoundationForce foundation(EventContact& contact) const;
   [[nodiscard]] ContactSample sampleOf(const EventContact& contact,
@@ -141,6 +177,8 @@ class EventState {
     Real slope = 0, mobility = 0;
     Vec3 slip{};             ///< [m/s]
     bool isSliding = false;  ///< with full friction
+    int contact = -1;        ///< into contacts, of a point that has a force of its own
+    Vec3 position{}, normal{};
   };
   [[nodiscard]] std::span<const FrictionSlope> frictionSlopes() const { return slopes_; }
   /// Shift from distanceOrg to the distance that forces are made of, by the policy.
@@ -175,7 +213,10 @@ class EventState {
   /// Velocities of y += x in tree order (body axes).
   void addVelocities(const Real* x, Real* y) const;
   /// Poses and velocities were changed otherwise than by the functions above.
-  void forgetMotion() { has_positions_ = has_velocities_ = false; }
+  void forgetMotion() {
+    has_positions_ = has_velocities_ = false;
+    ++num_motions_;
+  }
   /// y with unit quaternions, of the last setPositions().
   [[nodiscard]] std::span<const Real> positions() const { return {q_.data(), q_.size()}; }
   [[nodiscard]] const model::Control& control() const { return control_; }
@@ -200,6 +241,15 @@ class EventState {
     int q = 0, v = 0;
   };
 
+  /// Trees that need no recursion: a body that slides along fixed lines (nothing changes but its
+  /// place), and a free body about its centre.
+  enum class TreeKind : std::uint8_t { General, Slider, FreeBody };
+  [[nodiscard]] static TreeKind kindOf(const model::ModelData& model, const model::Tree& tree);
+  void placeTree(int tree);
+  void moveTree(int tree);
+  void subtractBias(int tree, Real* force);
+  void applyTreeInverse(int tree, Real* x);
+
   void addPower(const EventContact& contact, const ContactSample& sample);
   void addAppliedForces(Real* tau);
   [[nodiscard]] Real dampingPower();
@@ -220,6 +270,15 @@ class EventState {
   std::vector<FreeTurn> free_turns_;
   std::vector<Real> v_;  // with body axes, of the last setMotion()
   std::vector<std::uint8_t> is_mass_constant_, is_mass_known_;
+  std::vector<TreeKind> tree_kind_;
+  std::vector<std::uint8_t> is_tree_placed_,
+      is_passive_;  // by the kernels once; no spring, damping
+  std::vector<Real> bias_;
+  // Poses of shapes that are not those of their bodies, and when they were computed.
+  std::uint64_t num_motions_ = 1, num_origins_ = 1;
+  std::vector<std::uint8_t> is_shape_at_body_;
+  mutable std::vector<Transform> shape_pose_;
+  mutable std::vector<std::uint64_t> shape_pose_time_;
   // What the trees show, so that nothing is computed twice.
   bool has_positions_ = false, has_velocities_ = false;
   Real shown_time_ = 0;

@@ -56,8 +56,8 @@ Real sizeOf(const Aabb& box) {
 ZeroCrossing::ZeroCrossing(EventState& state)
     : state_(state), is_penetrating_(state.isPenetrating()) {
   const model::ModelData& model = state.model();
-  poses_.resize(model.shapes.size());
   boxes_.resize(model.shapes.size());
+  now_boxes_.resize(model.shapes.size());
   start_boxes_.resize(model.shapes.size());
   for (const model::ModelShape& shape : model.shapes) {
     is_moving_.push_back(model.bodies[shape.body].type != BodyType::Fixed ? 1 : 0);
@@ -88,12 +88,11 @@ void ZeroCrossing::addPair(int shape1, int shape2) {
 }
 
 void ZeroCrossing::rebuild() {
-  setPoses();
   if (is_small_) return;
   const model::ModelData& model = state_.model();
   for (std::size_t s = 0; s < boxes_.size(); ++s) {
-    boxes_[s] = model.shapes[s].shape->worldAabb(poses_[s]);
-    start_boxes_[s] = boxes_[s];
+    boxes_[s] = model.shapes[s].shape->worldAabb(state_.shapePose(static_cast<int>(s)));
+    now_boxes_[s] = start_boxes_[s] = boxes_[s];
     boxes_[s].expand(kEnlargement * sizeOf(boxes_[s]));
   }
   if (!is_filled_) {
@@ -109,17 +108,14 @@ void ZeroCrossing::rebuild() {
   listNearPairs();
 }
 
-void ZeroCrossing::setPoses() {
-  for (std::size_t s = 0; s < poses_.size(); ++s) poses_[s] = state_.shapePose(static_cast<int>(s));
-}
-
 void ZeroCrossing::followBoxes() {
   if (is_small_) return;
   const model::ModelData& model = state_.model();
   bool isAnyOut = false;
   for (std::size_t s = 0; s < boxes_.size(); ++s) {
     if (!is_moving_[s]) continue;
-    const Aabb now = model.shapes[s].shape->worldAabb(poses_[s]);
+    const Aabb& now = now_boxes_[s] =
+        model.shapes[s].shape->worldAabb(state_.shapePose(static_cast<int>(s)));
     if (contains(boxes_[s], now)) continue;
     isAnyOut = true;
     boxes_[s] = merged(start_boxes_[s], now);
@@ -180,6 +176,7 @@ void ZeroCrossing::evaluate(Real* z) {
     const ContactSample deepest = state_.sample(contact, distance_.points[0], eps);
     contact.signal = leavingSignal(distance_.distance, eps);
     contact.signalRate = -deepest.motion.rate;
+    state_.measureLoad(distance_, eps, deepest, &contact);
     leaving = std::max(leaving, contact.signal);
     if (!hasTension(contact.law)) continue;
     const Real tension = deepest.force.tensionSignal;
@@ -197,12 +194,11 @@ void ZeroCrossing::evaluate(Real* z) {
     else
       entering = std::min(entering, enteringSignal(gap, kLimitEps));
   }
-  setPoses();
   followBoxes();
   const model::ModelData& model = state_.model();
   for (NearPair& pair : pairs_) {
     if (pair.isInContact) continue;
-    const Transform &X_W1 = poses_[pair.shape1], &X_W2 = poses_[pair.shape2];
+    const Transform &X_W1 = state_.shapePose(pair.shape1), &X_W2 = state_.shapePose(pair.shape2);
     pair.eps = contactEps(X_W1, X_W2);
     if (pair.isDeparting) {
       const PairSample now = sample(pair, 0);
@@ -224,7 +220,7 @@ void ZeroCrossing::evaluate(Real* z) {
 
 Real ZeroCrossing::distanceOf(NearPair& pair) {
   const model::ModelData& model = state_.model();
-  const Transform X_W1 = state_.shapePose(pair.shape1), X_W2 = state_.shapePose(pair.shape2);
+  const Transform &X_W1 = state_.shapePose(pair.shape1), &X_W2 = state_.shapePose(pair.shape2);
   pair.eps = contactEps(X_W1, X_W2);
   pair.distance = pairDistance(*model.shapes[pair.shape1].shape, X_W1,
                                *model.shapes[pair.shape2].shape, X_W2, kUnlimited, &pair.hint);
@@ -234,7 +230,7 @@ Real ZeroCrossing::distanceOf(NearPair& pair) {
 PairSample ZeroCrossing::sample(NearPair& pair, Real t) {
   const model::ModelData& model = state_.model();
   const model::ModelShape &s1 = model.shapes[pair.shape1], &s2 = model.shapes[pair.shape2];
-  const Transform X_W1 = state_.shapePose(pair.shape1), X_W2 = state_.shapePose(pair.shape2);
+  const Transform &X_W1 = state_.shapePose(pair.shape1), &X_W2 = state_.shapePose(pair.shape2);
   pair.eps = contactEps(X_W1, X_W2);
   evaluatePair(*s1.shape, X_W1, *s2.shape, X_W2, &distance_, &pair.hint);
   pair.distance = distance_.distance;
@@ -250,11 +246,7 @@ void ZeroCrossing::beginStep() {
     contact.startRate = contact.signalRate;
   }
   for (NearPair& pair : pairs_) pair.startDistance = pair.isInContact ? Real(-1) : pair.distance;
-  if (is_small_) return;
-  const model::ModelData& model = state_.model();
-  for (std::size_t s = 0; s < boxes_.size(); ++s) {
-    if (is_moving_[s]) start_boxes_[s] = model.shapes[s].shape->worldAabb(poses_[s]);
-  }
+  if (!is_small_) start_boxes_ = now_boxes_;
 }
 
 ShapeSpeed ZeroCrossing::speedOf(int shape) const {

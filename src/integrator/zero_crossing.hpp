@@ -107,7 +107,6 @@ class ZeroCrossing {
 
  private:
   void listAllPairs();
-  void setPoses();
   void followBoxes();
   void listNearPairs();
   void addPair(int shape1, int shape2);
@@ -116,11 +115,11 @@ class ZeroCrossing {
   bool is_penetrating_ = true;
   bool is_small_ = false;  // all pairs are near
   bool needs_velocities_ = false;
-  std::vector<NearPair> pairs_, old_pairs_;  // sorted by id
-  std::vector<Transform> poses_;             // of shapes
-  std::vector<std::uint8_t> is_moving_;      // of shapes
-  std::vector<Aabb> boxes_, start_boxes_;    // enlarged; at the start of the step
-  std::vector<Real> reach_;                  // of shapes, from the body's origin
+  std::vector<NearPair> pairs_, old_pairs_;    // sorted by id
+  std::vector<std::uint8_t> is_moving_;        // of shapes
+  std::vector<Aabb> boxes_;                    // enlarged
+  std::vector<Aabb> now_boxes_, start_boxes_;  // of the last evaluation; at the start of the step
+  std::vector<Real> reach_;                    // of shapes, from the body's origin
   BvhBroadPhase broad_phase_;
   bool is_filled_ = false;
   PairDistance distance_;

@@ -174,22 +174,15 @@ void addUnusedOfEvent(const model::ModelData& data, std::vector<std::string>* ou
   if (resists) out->push_back("rolling resistance is not used by the " + name + " solver");
 }
 
-bool measuresForceOrAcceleration(SensorType type) {
-  switch (type) {
-    case SensorType::JointLimitForce:
-    case SensorType::ActuatorForce:
-    case SensorType::JointActuatorForce:
-    case SensorType::Accelerometer:
-    case SensorType::Force:
-    case SensorType::Torque:
-    case SensorType::Touch:
-    case SensorType::ContactForce:
-    case SensorType::FrameLinearAcceleration:
-    case SensorType::FrameAngularAcceleration:
-      return true;
-    default:
-      return false;
-  }
+/// Whether something pulls at bodies that is neither a joint nor a contact.
+bool hasOtherPulls(const model::ModelData& data) {
+  const auto isAtSite = [](const model::ModelActuator& a) {
+    return a.actuator.target == Actuator::Target::Site;
+  };
+  const auto isAlongSites = [](const model::ModelTendon& t) { return !t.sites.empty(); };
+  return !data.equalities.empty() ||
+         std::any_of(data.actuators.begin(), data.actuators.end(), isAtSite) ||
+         std::any_of(data.tendons.begin(), data.tendons.end(), isAlongSites);
 }
 
 void addUnusedUnderEvent(const model::ModelData& data, std::vector<std::string>* out) {
@@ -212,10 +205,12 @@ void addUnusedUnderEvent(const model::ModelData& data, std::vector<std::string>*
       out->emplace_back("armature of tendon '" + tendon.tendon.name +
                         "' is not used by the event solver");
   }
+  if (!hasOtherPulls(data)) return;
   for (const model::ModelSensor& sensor : data.sensors) {
-    if (measuresForceOrAcceleration(sensor.sensor.type))
+    if (sensor.sensor.type == SensorType::Force || sensor.sensor.type == SensorType::Torque)
       out->emplace_back("sensor '" + sensor.sensor.name +
-                        "' of a force or an acceleration reads zero under the event solver");
+                        "': what equalities, tendons along sites and actuators at sites do is not "
+                        "in it under the event solver");
   }
 }
 

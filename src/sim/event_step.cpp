@@ -12,11 +12,34 @@ using integrator::ContactSample;
 using integrator::EventContact;
 using integrator::PowerRow;
 
+namespace {
+
+/// At the centre of the normal impulses.
+ContactForce meanForce(const integrator::PairImpulse& pair, Real elapsed) {
+  const integrator::ContactLoad& sum = pair.sum;
+  const bool isPressed = sum.normalForce > 0;
+  const Vec3 position = isPressed ? sum.center / sum.normalForce : sum.position;
+  const Real length = norm(sum.normal);
+  return {.body1 = pair.body1,
+          .body2 = pair.body2,
+          .shape1 = pair.shape1,
+          .shape2 = pair.shape2,
+          .id = pair.id,
+          .position = position,
+          .normal = isPressed && length > 0 ? sum.normal / length : sum.axis,
+          .depth = sum.depth,
+          .force = sum.force / elapsed,
+          .torque = (sum.moment - cross(position, sum.force)) / elapsed};
+}
+
+}  // namespace
+
 EventStep::EventStep(const model::ModelData& model, const model::Control& control)
     : model_(model), control_(control), integrator_(model, control) {
   is_scheduled_.assign(model.actuators.size(), 0);
   for (const model::ModelSchedule& schedule : model.schedules) is_scheduled_[schedule.actuator] = 1;
   y_.resize(static_cast<std::size_t>(integrator_.state().size()));
+  y_dot_.resize(y_.size());
 }
 
 void EventStep::advance(Real target, State& state, model::Workspace& ws) {
@@ -121,11 +144,18 @@ void EventStep::forEachPoint(const State& state, const Visit& visit) {
 
 void EventStep::listContacts(const State& state, std::vector<ContactForce>* out) {
   out->clear();
+  constexpr int kBitsOfIndex = 8;
+  if (const integrator::ContactImpulses* impulses = integrator_.impulsesUntil(state.time)) {
+    for (const integrator::PairImpulse& pair : impulses->pairs()) {
+      out->push_back(meanForce(pair, impulses->elapsed()));
+      out->back().id <<= kBitsOfIndex;
+    }
+    return;
+  }
   std::uint64_t last = 0, index = 0;
   forEachPoint(state, [&](const EventContact& contact, const ContactSample& sample) {
     index = contact.id == last ? index + 1 : 0;
     last = contact.id;
-    constexpr int kBitsOfIndex = 8;
     out->push_back({.body1 = contact.body1,
                     .body2 = contact.body2,
                     .shape1 = contact.shape1,
@@ -137,6 +167,44 @@ void EventStep::listContacts(const State& state, std::vector<ContactForce>* out)
                     .force = sample.force.force,
                     .torque = sample.force.torque});
   });
+}
+
+const InstantReadings& EventStep::read(const State& state) {
+  integrator::EventState& bodies = integrator_.state();
+  integrator::EventDrives& drives = bodies.drives();
+  integrator_.ensureStarted(state);
+  readings_.ofBody.assign(model_.bodies.size(), {});
+  for (std::size_t i = 0; i < model_.bodies.size(); ++i)
+    readings_.ofBody[i] = {control_.force[i], control_.torque[i]};
+  forEachPoint(state, [&](const EventContact& contact, const ContactSample& sample) {
+    const auto add = [&](int body, const Vec3& force, const Vec3& torque) {
+      dynamics::LinkWrench& wrench = readings_.ofBody[static_cast<std::size_t>(body)];
+      wrench.force += force;
+      wrench.torque += torque + cross(sample.point.position - state.center[body], force);
+    };
+    add(contact.body1, sample.force.force, sample.force.torque);
+    add(contact.body2, -sample.force.force, -sample.force.torque);
+  });
+  bodies.readFrom(state, y_.data());
+  (void)bodies.derivative(state.time, y_.data(), y_dot_.data());  // not finite: so they read
+  const auto copy = [](std::span<const Real> from, std::vector<Real>* to) {
+    to->assign(from.begin(), from.end());
+  };
+  copy(bodies.accelerations(), &readings_.accelerations);
+  copy(drives.actuatorForces(), &readings_.actuatorForces);
+  copy(drives.actuatorTau(), &readings_.actuatorTau);
+  readings_.limitForces.assign(model_.joints.size(), 0);
+  integrator::SparseRow row;
+  for (std::size_t i = 0; i < drives.limits.size(); ++i) {
+    if (drives.isLimitActive[i] == 0 || drives.limits[i].joint < 0) continue;
+    drives.rowOf(i, bodies, &row);
+    Real rate = 0;
+    for (std::size_t k = 0; k < row.dof.size(); ++k)
+      rate += row.entry[k] * bodies.trees().rate[static_cast<std::size_t>(row.dof[k])];
+    readings_.limitForces[model_.treeJoints[drives.limits[i].joint].joint] +=
+        std::fabs(drives.limitForce(i, drives.gapOf(i, bodies), rate).force);
+  }
+  return readings_;
 }
 
 std::vector<ContactResult> EventStep::contactResults(const State& state, int frameBody) {

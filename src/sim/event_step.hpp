@@ -5,6 +5,7 @@
 
 #include "integrator/event_driven_integrator.hpp"
 #include "model/workspace.hpp"
+#include "sim/last_step.hpp"
 
 #include <span>
 #include <vector>
@@ -27,9 +28,12 @@ class EventStep {
   [[nodiscard]] std::span<const Real> actuatorForces() {
     return integrator_.state().drives().actuatorForces();
   }
-  /// Contacts of the State as it is, with the forces of this instant.
+  /// Mean forces of the pairs that touched during the last advance(), also those that came apart in
+  /// it, impacts included; where there was none, the forces of this instant.
   void listContacts(const State& state, std::vector<ContactForce>* out);
   [[nodiscard]] std::vector<ContactResult> contactResults(const State& state, int frameBody);
+  /// For sensors: accelerations and forces at the State. Good until the next call.
+  [[nodiscard]] const InstantReadings& read(const State& state);
 
  private:
   struct Energy {
@@ -48,7 +52,8 @@ class EventStep {
   std::vector<std::uint8_t> is_scheduled_;  // of each actuator
   integrator::EventDrivenIntegrator integrator_;
   EventStatistics statistics_{}, statistics_before_{};
-  std::vector<Real> y_;
+  std::vector<Real> y_, y_dot_;
+  InstantReadings readings_;
   integrator::PairDistance distance_;
 };
 

@@ -25,7 +25,7 @@ void LastStep::update(const model::ModelData& model, const model::Workspace& ws,
     if (!model.trees[t].isFreeBody)
       dynamics::computeTreePositions(trees_, static_cast<int>(t), start.q);
   }
-  addBodyDamping(model, sap);
+  addBodyDamping(model, sap.nextVelocities);
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const model::Tree& tree = model.trees[t];
     if (tree.isFreeBody) continue;
@@ -44,8 +44,33 @@ void LastStep::update(const model::ModelData& model, const model::Workspace& ws,
   }
 }
 
-/// It is implicit: that of the velocities after the step.
-void LastStep::addBodyDamping(const model::ModelData& model, const contact::SapWorkspace& sap) {
+void LastStep::update(const model::ModelData& model, const State& state,
+                      const InstantReadings& instant) {
+  ofBody_ = instant.ofBody;
+  poses_.resize(model.bodies.size());
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    const Mat3 R = rotationMatrix(state.orientation[i]);
+    poses_[i] = {R, state.center[i] - R * model.bodies[i].mass.center};
+  }
+  velocity_.assign(state.velocity.begin(), state.velocity.end());
+  angularVelocity_.assign(state.angularVelocity.begin(), state.angularVelocity.end());
+  dynamics::computeTreePositions(trees_, state.q);
+  dynamics::computeTreeVelocities(trees_, state.v);
+  addBodyDamping(model, state.v);
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const model::Tree& tree = model.trees[t];
+    tau_.resize(static_cast<std::size_t>(tree.numDofs));
+    ofLink_.clear();
+    for (int l = tree.firstLink; l < tree.firstLink + tree.numLinks; ++l)
+      ofLink_.push_back(ofBody_[model.links[l].body]);
+    dynamics::computeInverseDynamics(trees_, static_cast<int>(t), model.options.gravity,
+                                     instant.accelerations.data() + tree.firstDof, ofLink_,
+                                     tau_.data());
+  }
+}
+
+/// That of a step is implicit: of the velocities after it.
+void LastStep::addBodyDamping(const model::ModelData& model, std::span<const Real> velocities) {
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const model::Tree& tree = model.trees[t];
     if (tree.isFreeBody) continue;
@@ -55,7 +80,7 @@ void LastStep::addBodyDamping(const model::ModelData& model, const contact::SapW
     };
     const auto first = model.links.begin() + tree.firstLink;
     if (!std::any_of(first, first + tree.numLinks, isDamped)) continue;
-    dynamics::computeTreeVelocities(trees_, static_cast<int>(t), sap.nextVelocities);
+    dynamics::computeTreeVelocities(trees_, static_cast<int>(t), velocities);
     for (int l = tree.firstLink; l < tree.firstLink + tree.numLinks; ++l) {
       const model::ModelBody& body = model.bodies[model.links[l].body];
       const Vec3 w = dynamics::linkAngularVelocity(trees_, l);
@@ -70,9 +95,10 @@ FrameMotion LastStep::motionOf(const SensorFrame& frame, const model::ModelData&
                                const model::Workspace& ws, const contact::SapWorkspace& sap) const {
   if (frame.body < 0) return {.pose = frame.X_BF};
   const int body = frame.body;
-  FrameMotion out{.pose = ws.bodyPose[body] * frame.X_BF};
+  const bool isInstant = !poses_.empty();
+  FrameMotion out{.pose = poseOf(body, ws) * frame.X_BF};
   const Vec3& p = out.pose.translation;
-  if (model.bodies[body].isJointed) {
+  if (model.bodies[body].isJointed || (isInstant && model.linkOfBody[body] >= 0)) {
     const int link = model.linkOfBody[body];
     out.velocity = dynamics::pointVelocity(trees_, link, p);
     out.angularVelocity = dynamics::linkAngularVelocity(trees_, link);
@@ -80,7 +106,13 @@ FrameMotion LastStep::motionOf(const SensorFrame& frame, const model::ModelData&
     out.angularAcceleration = trees_.motion[static_cast<std::size_t>(link)].angular;
     return out;
   }
-  const Vec3 arm = p - ws.bodyPose[body] * model.bodies[body].mass.center;
+  const Vec3 arm = p - poseOf(body, ws) * model.bodies[body].mass.center;
+  if (isInstant) {  // what is told to move does so evenly
+    const Vec3& turning = out.angularVelocity = angularVelocity_[static_cast<std::size_t>(body)];
+    out.velocity = velocity_[static_cast<std::size_t>(body)] + cross(turning, arm);
+    out.acceleration = cross(turning, cross(turning, arm));
+    return out;
+  }
   const Vec3 &v = sap.start.velocity[body], &w = sap.start.angularVelocity[body];
   const Vec3 a = (ws.next[body].velocity - v) / sap.problem.dt;
   out.angularVelocity = w;
@@ -101,7 +133,7 @@ dynamics::LinkWrench LastStep::jointWrench(int body, const Vec3& point,
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
     const auto other = static_cast<int>(i);
     if (model.bodies[i].type != BodyType::Fixed || !isBelow(model, other, body)) continue;
-    const Vec3 arm = ws.bodyPose[i] * model.bodies[i].mass.center - point;
+    const Vec3 arm = poseOf(other, ws) * model.bodies[i].mass.center - point;
     out.force -= ofBody_[i].force;
     out.torque -= ofBody_[i].torque + cross(arm, ofBody_[i].force);
   }

@@ -6,6 +6,7 @@
 
 #include "contact/sap_workspace.hpp"
 
+#include <span>
 #include <vector>
 
 namespace tangere::sim {
@@ -24,9 +25,21 @@ struct FrameMotion {
   Vec3 angularAcceleration{};
 };
 
+/// What the event solver knows of the instant of a State.
+struct InstantReadings {
+  std::vector<Real> accelerations;           ///< rates of the velocities, in tree order
+  std::vector<dynamics::LinkWrench> ofBody;  ///< contacts and applied forces, about the centres
+  std::vector<Real> actuatorForces;
+  std::vector<Real> actuatorTau;  ///< of all actuators on each velocity, in tree order
+  std::vector<Real> limitForces;  ///< of each joint
+};
+
 class LastStep {
  public:
   explicit LastStep(const model::ModelData& model) : trees_(model) {}
+
+  /// The same of an instant instead of a step: then motionOf() and jointWrench() are of that State.
+  void update(const model::ModelData& model, const State& state, const InstantReadings& instant);
 
   /// Newton and Euler for every jointed tree with the accelerations of the step. After a step that
   /// kept its start.
@@ -45,12 +58,18 @@ class LastStep {
                                                  const model::Workspace& ws) const;
 
  private:
-  void addBodyDamping(const model::ModelData& model, const contact::SapWorkspace& sap);
+  void addBodyDamping(const model::ModelData& model, std::span<const Real> velocities);
+  [[nodiscard]] const Transform& poseOf(int body, const model::Workspace& ws) const {
+    return poses_.empty() ? ws.bodyPose[body] : poses_[static_cast<std::size_t>(body)];
+  }
 
   dynamics::TreeWorkspace trees_;             ///< in the positions of the start
   std::vector<dynamics::LinkWrench> ofBody_;  ///< from outside the joints
   std::vector<dynamics::LinkWrench> ofLink_;
   std::vector<Real> acceleration_, tau_;
+  // Of an instant alone.
+  std::vector<Transform> poses_;
+  std::vector<Vec3> velocity_, angularVelocity_;  ///< of the centres
 };
 
 }  // namespace tangere::sim

@@ -25,7 +25,10 @@ Sensors::Sensors(const model::ModelData& model) : lastStep_(model) {
 
 std::span<const Real> Sensors::read(const SensorInput& in) {
   values_.assign(static_cast<std::size_t>(in.model.numSensorValues), 0);
-  if (needsLastStep_ && in.hasStep) lastStep_.update(in.model, in.ws, in.sap);
+  if (needsLastStep_ && in.instant != nullptr)
+    lastStep_.update(in.model, in.state, *in.instant);
+  else if (needsLastStep_ && in.hasStep)
+    lastStep_.update(in.model, in.ws, in.sap);
   for (const model::ModelSensor& sensor : in.model.sensors) {
     Real* out = values_.data() + sensor.start;
     readOne(in, sensor, lastStep_, out);
@@ -145,7 +148,9 @@ void readOne(const SensorInput& in, const model::ModelSensor& sensor, const Last
       out[0] = actuatorLength(in, object).rate;
       break;
     case SensorType::ActuatorForce:
-      if (in.hasStep) out[0] = in.sap.drives[object].force;
+      if (in.hasStep)
+        out[0] = in.instant != nullptr ? in.instant->actuatorForces[object]
+                                       : in.sap.drives[object].force;
       break;
     case SensorType::JointActuatorForce:
       if (in.hasStep) out[0] = jointActuatorForce(in, object);
@@ -219,6 +224,7 @@ FrameMotion motionNow(const SensorInput& in, const SensorFrame& frame) {
 Real limitForce(const SensorInput& in, int joint) {
   Real sum = 0;
   if (!in.hasStep) return sum;
+  if (in.instant != nullptr) return in.instant->limitForces[joint];
   for (const contact::RowOwner& owner : in.sap.owners) {
     if (owner.kind == contact::RowOwner::Kind::Limit && owner.index == joint)
       sum += in.sap.problem.impulseOf(owner.constraint)[0] / in.sap.problem.dt;
@@ -282,8 +288,12 @@ Length actuatorLength(const SensorInput& in, int index) {
 /// Through the row of each actuator, so that tendons and sites count as well.
 Real jointActuatorForce(const SensorInput& in, int index) {
   const model::ModelJoint& joint = in.model.joints[index];
-  const int clique = in.sap.cliqueOfBody[joint.body];
   const int dof = in.model.treeJoints[joint.firstPart].dof;
+  if (in.instant != nullptr) {
+    const int tree = in.model.links[in.model.linkOfBody[joint.body]].tree;
+    return in.instant->actuatorTau[in.model.trees[tree].firstDof + dof];
+  }
+  const int clique = in.sap.cliqueOfBody[joint.body];
   Real sum = 0;
   for (std::size_t i = 0; i < in.sap.drives.size(); ++i) {
     const contact::DriveState& drive = in.sap.drives[i];
@@ -312,7 +322,9 @@ bool isInside(const Site& site, const Vec3& p) {
 Real touch(const SensorInput& in, int index) {
   const model::ModelSite& site = in.model.sites[index];
   if (site.body < 0) return 0;
-  const Transform X_WS = in.ws.bodyPose[site.body] * site.site.pose;  // when contacts were found
+  const Transform X_WS =
+      in.instant != nullptr ? motionNow(in, siteFrame(in.model, index)).pose
+                            : in.ws.bodyPose[site.body] * site.site.pose;  // as contacts were found
   Real sum = 0;
   for (const ContactForce& contact : in.contacts) {
     const bool isOfBody = contact.body1 == site.body || contact.body2 == site.body;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Readings of the sensors of a model. Positions and velocities are those of the State; forces and
-// accelerations are means over the last step, in the frames of its start.
+// accelerations are means over the last step, in the frames of its start. Under the event solver
+// they are those of the State as well; but those of contacts, which may be short, are means.
 #pragma once
 
 #include "sim/last_step.hpp"
@@ -21,6 +22,7 @@ struct SensorInput {
   std::span<const PressurePolygon> pressureContacts;
   /// Whether the last step led to this state; without one, forces and accelerations are zero.
   bool hasStep = false;
+  const InstantReadings* instant = nullptr;  ///< of the event solver
 };
 
 /// Field of the earth at every place, world axes: as MuJoCo has it.

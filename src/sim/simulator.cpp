@@ -504,7 +504,9 @@ std::span<const Real> Simulator::sensors() const {
                                       .sap = *impl.sap,
                                       .contacts = contacts(),
                                       .pressureContacts = pressureContacts(),
-                                      .hasStep = impl.hasStep && !impl.event});
+                                      .hasStep = impl.hasStep || impl.event,
+                                      .instant = impl.event ? &impl.event->read(impl.state)
+                                                            : nullptr});
   impl.areSensorsRead = true;
   return impl.readings;
 }
