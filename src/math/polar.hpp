@@ -9,9 +9,8 @@
 
 #include <tangere/types.hpp>
 
+#include "math/limits.hpp"
 #include "math/transform.hpp"
-
-#include <limits>
 
 namespace tangere::math {
 
@@ -63,7 +62,6 @@ template <class S>
   Mat3T<S> b{{f.col[0] / largest, f.col[1] / largest, f.col[2] / largest}};
   Mat3T<S>& v = result.v;
 
-  constexpr S kEpsilon = std::numeric_limits<S>::epsilon();
   // Convergence is quadratic: four sweeps are usual, the bound is never reached with finite input.
   constexpr int kMaxSweeps = 30;
   for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
@@ -72,7 +70,7 @@ template <class S>
       const int p = pair == 2 ? 1 : 0, q = pair == 0 ? 1 : 2;
       const S alpha = squaredNorm(b.col[p]), beta = squaredNorm(b.col[q]);
       const S gamma = dot(b.col[p], b.col[q]);
-      if (!(gamma * gamma > kEpsilon * kEpsilon * alpha * beta)) continue;
+      if (!(gamma * gamma > kEpsilon<S> * kEpsilon<S> * alpha * beta)) continue;
       areOrthogonal = false;
       const S zeta = (beta - alpha) / (S(2) * gamma);
       const S size = S(1) / (fabs(zeta) + sqrt(zeta * zeta + S(1)));
@@ -144,7 +142,7 @@ template <class S>
       const S change = squaredNorm(next.col[0] - x.col[0]) + squaredNorm(next.col[1] - x.col[1]) +
                        squaredNorm(next.col[2] - x.col[2]);
       x = next;
-      if (change <= std::numeric_limits<S>::epsilon()) return x;  // the next change is its square
+      if (change <= kEpsilon<S>) return x;  // the next change is its square
     }
   }
   return nearestRotation(f);

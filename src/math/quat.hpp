@@ -7,8 +7,7 @@
 #include <tangere/types.hpp>
 
 #include "core/elementary.hpp"
-
-#include <limits>
+#include "math/limits.hpp"
 
 namespace tangere::math {
 
@@ -19,7 +18,7 @@ template <class S>
   S largest = fabs(v.x);
   largest = fabs(v.y) > largest ? S(fabs(v.y)) : largest;
   largest = fabs(v.z) > largest ? S(fabs(v.z)) : largest;
-  if (!(largest > S(0) && largest <= std::numeric_limits<S>::max())) return norm(v);
+  if (!(largest > S(0) && largest <= kLargest<S>)) return norm(v);
   return largest * norm(v / largest);
 }
 

@@ -7,9 +7,9 @@
 #include <tangere/types.hpp>
 
 #include "geometry/kernels/tet_gradient.hpp"
+#include "math/limits.hpp"
 
 #include <cmath>
-#include <limits>
 
 namespace tangere::kernel {
 
@@ -62,7 +62,7 @@ struct CutPolygon {
 /// What sums of a few products of these sizes may have lost to rounding.
 template <class S>
 TANGERE_HD inline S roundingOf(S magnitude) {
-  return S(256) * std::numeric_limits<S>::epsilon() * magnitude;
+  return S(256) * math::kEpsilon<S> * magnitude;
 }
 
 /// |a.x b.x| + |a.y b.y| + |a.z b.z|: the size of the terms of dot(a, b).
@@ -239,7 +239,7 @@ TANGERE_HD inline void mergeCloseVertices(S tolerance, CutPolygon<S>* polygon) {
 template <class S>
 TANGERE_HD inline bool measurePolygon(CutPolygon<S>* polygon, const Vec3T<S>& origin,
                                       const Vec3T<S>& normal, S size, PressurePolygon<S>* out) {
-  const S epsilon = std::numeric_limits<S>::epsilon();
+  constexpr auto epsilon = math::kEpsilon<S>;
   mergeCloseVertices(S(64) * epsilon * size, polygon);
   if (polygon->count > kMaxPressureVertices) polygon->count = kMaxPressureVertices;
   const int n = polygon->count;

@@ -18,8 +18,6 @@
 #include "math/polar.hpp"
 #include "math/symmetric_eigen.hpp"
 
-#include <limits>
-
 namespace tangere::kernel {
 
 template <class S>

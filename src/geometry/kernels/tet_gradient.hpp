@@ -6,8 +6,9 @@
 
 #include <tangere/types.hpp>
 
+#include "math/limits.hpp"
+
 #include <cmath>
-#include <limits>
 
 namespace tangere::kernel {
 
@@ -29,7 +30,7 @@ TANGERE_HD inline bool barycentricMap(const Vec3T<S>* x, BarycentricMap<S>* out)
   const S volume6 = dot(e1, a1);
   // |e1||e2||e3| bounds what the products of volume6 can be; one root at a time cannot overflow.
   const S size = norm(e1) * norm(e2) * norm(e3);
-  const S smallest = S(4096) * std::numeric_limits<S>::epsilon();
+  const S smallest = S(4096) * math::kEpsilon<S>;
   if (!(fabs(volume6) > smallest * size)) return false;
   const S scale = S(1) / volume6;
   out->origin = x[0];
