@@ -2,8 +2,11 @@
 //
 // tangere bench: named benchmarks on this machine. Every time comes with the figure that makes it
 // meaningful: how far the answers are from the exact ones.
+#include "bench_scene_file.hpp"
 #include "bench_scenes.hpp"
 #include "commands.hpp"
+#include "progress.hpp"
+#include "scene_input.hpp"
 
 #include <tangere/collision.hpp>
 
@@ -36,13 +39,23 @@ struct BenchOptions {
   std::string pair = "all";
   bool peers = false;
   int numThreads = 1;
+  SceneBenchOptions scene{};
+  ProgressBar* progress = nullptr;
 };
+
+/// Rows of a benchmark, as far as they are known before it.
+constexpr int kRowsOfPair = 3, kRowsOfBroad = 6, kRowsOfMesh = 3, kRowsOfScenes = 5;
 
 /// What the other libraries did; empty where they were not asked for.
 struct PeerReport {
   std::vector<std::string> names;
   Json missing = Json::array();
 };
+
+void showProgress(const BenchOptions& options, const std::vector<BenchRow>& rows,
+                  const std::string& name) {
+  options.progress->update(static_cast<double>(rows.size()), name);
+}
 
 template <class Call>
 void timeQueries(int count, int blockSize, int passes, BenchRow& row, const Call& call) {
@@ -107,8 +120,10 @@ void benchPairs(const BenchOptions& options, std::vector<BenchRow>& rows) {
   for (const ShapeType type1 : workload::kConvexTypes)
     for (const ShapeType type2 : workload::kConvexTypes)
       if (type1 <= type2 &&
-          (options.pair == "all" || options.pair == workload::pairName(type1, type2)))
+          (options.pair == "all" || options.pair == workload::pairName(type1, type2))) {
+        showProgress(options, rows, workload::pairName(type1, type2));
         benchPair(type1, type2, rows);
+      }
 }
 
 void benchBroadSize(int count, int moveEvery, std::vector<BenchRow>& rows) {
@@ -141,9 +156,12 @@ void benchBroadSize(int count, int moveEvery, std::vector<BenchRow>& rows) {
   rows.push_back(row);
 }
 
-void benchBroad(const BenchOptions&, std::vector<BenchRow>& rows) {
+void benchBroad(const BenchOptions& options, std::vector<BenchRow>& rows) {
   for (const int count : {1000, 10000, 100000})
-    for (const int moveEvery : {1, 100}) benchBroadSize(count, moveEvery, rows);
+    for (const int moveEvery : {1, 100}) {
+      showProgress(options, rows, join("broad/", std::to_string(count)));
+      benchBroadSize(count, moveEvery, rows);
+    }
 }
 
 /// Distance of a point to a triangle by its definition: interior, edges, corners.
@@ -170,7 +188,8 @@ Real bruteForceDistance(const Mesh& mesh, const Vec3& p) {
   return best;
 }
 
-void benchMesh(const BenchOptions&, std::vector<BenchRow>& rows) {
+void benchMesh(const BenchOptions& options, std::vector<BenchRow>& rows) {
+  showProgress(options, rows, "mesh");
   const std::shared_ptr<const Mesh> mesh = workload::bumpySphere(22);
   const auto triangles = static_cast<int>(mesh->triangles().size());
   const Sphere ball(0.3);
@@ -230,15 +249,24 @@ void benchMesh(const BenchOptions&, std::vector<BenchRow>& rows) {
 }
 
 void benchSteps(const BenchOptions& options, std::vector<BenchRow>& rows) {
+  showProgress(options, rows, "scenes");
   benchScenes(options.numThreads, rows);
+}
+
+int rowsOfPairs(const BenchOptions& options) {
+  const int types = static_cast<int>(std::size(workload::kConvexTypes));
+  return kRowsOfPair * (options.pair == "all" ? types * (types + 1) / 2 : 1);
 }
 
 struct NamedBench {
   const char* name;
   void (*run)(const BenchOptions& options, std::vector<BenchRow>& rows);
+  int numRows;  ///< 0: rowsOfPairs()
 };
-constexpr NamedBench kBenches[] = {
-    {"pairs", benchPairs}, {"broad", benchBroad}, {"mesh", benchMesh}, {"scenes", benchSteps}};
+constexpr NamedBench kBenches[] = {{"pairs", benchPairs, 0},
+                                   {"broad", benchBroad, kRowsOfBroad},
+                                   {"mesh", benchMesh, kRowsOfMesh},
+                                   {"scenes", benchSteps, kRowsOfScenes}};
 
 bool isWanted(const BenchOptions& options, const char* name) {
   return options.names.empty() ||
@@ -251,7 +279,7 @@ void requireKnown(const BenchOptions& options) {
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw CommandError(kUsage, "unknown benchmark '" + name + "'" + nearNames(name, known) +
-                                     "; known: pairs, broad, mesh, scenes");
+                                     "; known: pairs, broad, mesh, scenes, or a scene file");
   std::vector<std::string> pairs{"all"};
   for (const ShapeType type1 : workload::kConvexTypes)
     for (const ShapeType type2 : workload::kConvexTypes)
@@ -362,14 +390,43 @@ Json toJson(const std::vector<BenchRow>& rows) {
   return {{"rows", list}};
 }
 
-void runBench(const BenchOptions& options, const CommonOptions& common) {
-  requireKnown(options);
+std::vector<BenchRow> runWanted(BenchOptions options, const CommonOptions& common) {
+  double numRows = 0;
+  for (const NamedBench& bench : kBenches)
+    if (isWanted(options, bench.name))
+      numRows += bench.numRows > 0 ? bench.numRows : rowsOfPairs(options);
+  ProgressBar progress(common, {.title = "bench", .last = numRows});
+  options.progress = &progress;
   std::vector<BenchRow> rows;
   for (const NamedBench& bench : kBenches)
     if (isWanted(options, bench.name)) {
       if (common.verbose > 0) say(common, std::string("running ") + bench.name);
       bench.run(options, rows);
     }
+  return rows;
+}
+
+/// Whether the words name scenes; names of benchmarks and scenes do not mix.
+bool isOfScenes(const BenchOptions& options) {
+  const auto count = std::count_if(options.names.begin(), options.names.end(), isSceneFile);
+  if (count > 0 && count < static_cast<std::ptrdiff_t>(options.names.size()))
+    throw CommandError(kUsage, "expected names of benchmarks or scene files, not both");
+  if (count == 0 && (!options.scene.solver.empty() || !options.scene.keyframe.empty() ||
+                     options.scene.dt_s || options.scene.settle > 0))
+    throw CommandError(kUsage, "--solver, --dt, --keyframe and --settle are for scene files");
+  if (count > 0 && (options.peers || options.pair != "all"))
+    throw CommandError(kUsage, "--peers and --pair are for `pairs`, not for scene files");
+  return count > 0;
+}
+
+void runBench(const BenchOptions& options, const CommonOptions& common) {
+  if (isOfScenes(options)) {
+    SceneBenchOptions scene = options.scene;
+    scene.files = options.names;
+    return benchSceneFiles(scene, common);
+  }
+  requireKnown(options);
+  std::vector<BenchRow> rows = runWanted(options, common);
   PeerReport peers;
   if (options.peers) {
     if (common.verbose > 0) say(common, "running the peers");
@@ -387,17 +444,36 @@ void runBench(const BenchOptions& options, const CommonOptions& common) {
 }  // namespace
 
 void addBenchCommand(CLI::App& program, const CommonOptions& common) {
-  auto* command =
-      program.add_subcommand("bench", "Named benchmarks on this machine, with quality figures");
+  auto* command = program.add_subcommand(
+      "bench", "The speed of scenes, or named benchmarks, on this machine, with quality figures");
   const auto options = std::make_shared<BenchOptions>();
-  command->add_option("NAME", options->names, "pairs, broad, mesh, scenes (default: all)");
+  command->add_option("NAME", options->names,
+                      "Scene files; or pairs, broad, mesh, scenes (default: these four)");
+  command->add_option("--steps", options->scene.steps, "Of a scene file: steps to time")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}))
+      ->type_name("N")
+      ->default_str("1000");
+  command->add_option("--settle", options->scene.settle, "Steps before the clock starts")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100'000'000}))
+      ->type_name("N")
+      ->default_str("0");
+  command->add_option("--solver", options->scene.solver, "Solver (default: the scene's)")
+      ->check(CLI::IsMember({"sap", "impulse", "event"}))
+      ->type_name("sap|impulse|event");
+  command->add_option("--dt", options->scene.dt_s, "Time step [s] (default: the scene's)")
+      ->type_name("S");
+  command->add_option("--keyframe", options->scene.keyframe, "Start from this keyframe")
+      ->type_name("NAME");
+  addAssetRootOption(*command, options->scene.assetRoots);
   command->add_option("--pair", options->pair, "Of `pairs` only this one, such as box-capsule")
       ->type_name("SHAPE1-SHAPE2");
   command->add_flag("--peers", options->peers,
                     "Also the other libraries that are installed (FCL, ODE, Bullet): `pairs`");
   command->footer(
-      "median and p99 are of one query (broad: of one box in one step), on one thread.\n"
-      "Example:\n  tangere bench pairs --pair box-box --peers");
+      "A scene: speed, contacts and iterations, then the phases of its steps from a second run.\n"
+      "pairs, broad, mesh: median and p99 are of one query (broad: of one box in one step).\n"
+      "Example:\n  tangere bench scenes/stack.toml --steps 5000 --threads 2\n"
+      "  tangere bench pairs --pair box-box --peers");
   command->callback([options, &common] {
     options->numThreads = common.threads;
     runBench(*options, common);

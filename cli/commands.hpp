@@ -12,6 +12,7 @@ namespace tangere::cli {
 
 void addRunCommand(CLI::App& program, const CommonOptions& common);
 void addDiffCommand(CLI::App& program, const CommonOptions& common);
+void addExportCommand(CLI::App& program, const CommonOptions& common);
 void addQueryCommand(CLI::App& program, const CommonOptions& common);
 void addCheckCommand(CLI::App& program, const CommonOptions& common);
 void addMeshCommand(CLI::App& program, const CommonOptions& common);

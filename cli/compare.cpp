@@ -6,6 +6,7 @@
 #include "compare_page.hpp"
 #include "compare_report.hpp"
 #include "output_file.hpp"
+#include "progress.hpp"
 #include "scene_input.hpp"
 
 #include <unistd.h>
@@ -105,26 +106,16 @@ StudyOptions studyOptions(const CompareOptions& options, const Model& model, int
   return out;
 }
 
-/// A line that is drawn over itself, on a terminal only.
-class RunningLine {
- public:
-  explicit RunningLine(const CommonOptions& common)
-      : is_shown_(common.quiet == 0 && isatty(STDERR_FILENO) != 0) {}
-  ~RunningLine() {
-    if (is_drawn_) std::fprintf(stderr, "\r%79s\r", "");
-  }
-  RunningLine(const RunningLine&) = delete;
-  RunningLine& operator=(const RunningLine&) = delete;
-
-  void show(const char* solver, Real dt) {
-    if (!is_shown_) return;
-    std::fprintf(stderr, "\r%-79s", join("run of ", solver, ", dt ", timeText(dt)).c_str());
-    is_drawn_ = true;
-  }
-
- private:
-  bool is_shown_, is_drawn_ = false;
-};
+/// Steps that the runs will take, as far as they are known before: the event solver takes its own,
+/// and the search for a step may want more.
+Real stepsOf(const StudyOptions& options, Real dt) { return options.duration_s / dt; }
+Real stepsOfAll(const StudyOptions& options) {
+  Real all = 0;
+  for (const SolverType solver : options.solvers)
+    for (const Real dt : options.steps)
+      if (solver != SolverType::Event) all += stepsOf(options, dt);
+  return all;
+}
 
 /// Files are opened before the runs: better to say now than after hours that one cannot be written.
 class CompareFiles {
@@ -166,9 +157,13 @@ void compareScene(const CompareOptions& options, const CommonOptions& common) {
   const StudyOptions wanted = studyOptions(options, scene.model, common.threads);
   Study study;
   {
-    RunningLine line(common);
-    study = studyScene(scene.model, wanted,
-                       [&](const char* solver, Real dt) { line.show(solver, dt); });
+    ProgressWatch watch(common, {.title = "compare", .last = stepsOfAll(wanted)});
+    Real steps = 0;  // of the run that goes on
+    study = studyScene(scene.model, wanted, [&](SolverType solver, Real dt) {
+      watch.add(steps);
+      steps = solver == SolverType::Event ? 0 : stepsOf(wanted, dt);
+      watch.say(join(solverTypeName(solver), ", dt ", timeText(dt)));
+    });
   }
   const ComparedScene compared{
       .file = options.scene, .wantedError = options.error, .study = &study};

@@ -57,7 +57,7 @@ class StudyMaker {
   }
 
   Motion record(const Model& model) {
-    progress_(solverTypeName(model.options().solver), model.options().dt);
+    progress_(model.options().solver, model.options().dt);
     const bool isEvent = model.options().solver == SolverType::Event;
     return recordMotion({.model = model,
                          .keyframe = options_.keyframe,

@@ -79,7 +79,7 @@ struct Study {
 };
 
 /// Called before each run, for people who wait.
-using Progress = std::function<void(const char* solver, Real dt)>;
+using Progress = std::function<void(SolverType solver, Real dt)>;
 
 /// Throws CommandError when nothing could be compared, with the reasons.
 [[nodiscard]] Study studyScene(const Model& model, const StudyOptions& options,

@@ -2,6 +2,7 @@
 #include "console.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -10,10 +11,11 @@ namespace tangere::cli {
 
 namespace {
 
-volatile std::sig_atomic_t interruptSeen = 0;
+std::atomic<bool> interruptSeen = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
 void onInterrupt(int number) {
-  interruptSeen = 1;
+  interruptSeen = true;
   std::signal(number, SIG_DFL);
 }
 
@@ -99,7 +101,9 @@ void catchInterrupts() {
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
 }
 
-bool interrupted() { return interruptSeen != 0; }
+bool interrupted() { return interruptSeen; }
+
+const std::atomic<bool>& interruptFlag() { return interruptSeen; }
 
 void throwIfInterrupted() {
   if (interrupted()) throw CommandError(kInterrupted, "interrupted");

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -103,6 +104,8 @@ void flushStdout();
 /// ends the program at once.
 void catchInterrupts();
 [[nodiscard]] bool interrupted();
+/// The same for a step that takes long.
+[[nodiscard]] const std::atomic<bool>& interruptFlag();
 void throwIfInterrupted();
 
 /// The parts one after the other. (Chains of + on strings trip gcc 12's -Wrestrict.)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "environments.hpp"
 
+#include "console.hpp"
+
 #include <algorithm>
 
 namespace tangere::cli {
@@ -11,6 +13,7 @@ Environments::Environments(const Model& model, int count, int threads)
     alone_.emplace(model, threads);
   else
     batch_.emplace(model, count, threads);
+  for (int i = 0; i < count; ++i) environment(i).setInterrupt(&interruptFlag());
 }
 
 Simulator& Environments::environment(int index) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_run.hpp"
 
+#include "console.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,7 +54,9 @@ Real secondsBetween(std::chrono::steady_clock::time_point begin,
 }  // namespace
 
 LiveRun::LiveRun(const Model& model, int numThreads)
-    : simulator_(model, numThreads), encoder_(model) {}
+    : simulator_(model, numThreads), encoder_(model) {
+  simulator_.setInterrupt(&interruptFlag());
+}
 
 void LiveRun::take(const Json& command) {
   const std::lock_guard lock(mutex_);

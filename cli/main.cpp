@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   addCommonOptions(program, common);
   addRunCommand(program, common);
   addDiffCommand(program, common);
+  addExportCommand(program, common);
   addQueryCommand(program, common);
   addCheckCommand(program, common);
   addMeshCommand(program, common);

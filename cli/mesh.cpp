@@ -4,6 +4,7 @@
 // and says how good the result is.
 #include "commands.hpp"
 #include "mesh_input.hpp"
+#include "progress.hpp"
 
 #include <tangere/error.hpp>
 #include <tangere/io.hpp>
@@ -159,7 +160,10 @@ TetMeshSummary make(const MeshOptions& options) {
 
 void runMesh(const MeshOptions& options, const CommonOptions& common) {
   requireOutput(options);
-  TetMeshSummary summary = make(options);
+  TetMeshSummary summary = [&] {
+    const ProgressWatch watch(common, {.title = "mesh"});
+    return make(options);
+  }();
   throwIfInterrupted();
   writeTetMesh(options.output, summary.mesh,
                options.ascii ? MeshEncoding::Ascii : MeshEncoding::Binary);

@@ -93,6 +93,7 @@ class MotionRecorder {
         grid_(grid),
         simulator_(request.model, request.numThreads),
         wall_limit_s_(request.wallLimit_s) {
+    simulator_.setInterrupt(&interruptFlag());
     if (request.keyframe >= 0) simulator_.resetToKeyframe(request.keyframe);
     start_s_ = simulator_.state().time;
     motion_.dt = request.model.options().dt;

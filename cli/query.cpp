@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "output_file.hpp"
 #include "pair_table.hpp"
+#include "progress.hpp"
 
 #include <tangere/collision.hpp>
 
@@ -81,6 +82,8 @@ template <class T>
 void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
+
+constexpr std::size_t kPairsCounted = 256;  // at once: threads do not meet over each of them
 
 /// Mean time of one call [ns] over `repeat` calls, after one that warms the caches.
 template <class Call>
@@ -172,13 +175,18 @@ class Asker {
 };
 
 std::vector<Answer> askAll(const std::vector<ShapePair>& pairs, const QueryOptions& options,
-                           int numThreads) {
+                           const CommonOptions& common) {
   std::vector<Answer> answers(pairs.size());
+  ProgressWatch watch(
+      common, {.title = "query", .unit = "pair", .last = static_cast<double>(pairs.size())});
   const auto work = [&](std::size_t begin, std::size_t end) {
     Asker asker(options);
-    for (std::size_t i = begin; i < end && !interrupted(); ++i) answers[i] = asker.ask(pairs[i]);
+    for (std::size_t i = begin; i < end && !interrupted(); ++i) {
+      answers[i] = asker.ask(pairs[i]);
+      if ((i + 1 - begin) % kPairsCounted == 0) watch.add(kPairsCounted);
+    }
   };
-  const auto count = static_cast<std::size_t>(numThreads);
+  const auto count = static_cast<std::size_t>(common.threads);
   std::vector<std::jthread> workers;
   for (std::size_t k = 1; k < count; ++k)
     workers.emplace_back(work, pairs.size() * k / count, pairs.size() * (k + 1) / count);
@@ -245,7 +253,7 @@ Json rowsJson(const std::vector<ShapePair>& pairs, const std::vector<Answer>& an
 void runQuery(const QueryOptions& options, const CommonOptions& common) {
   const std::vector<ShapePair> pairs = readPairs(options.pairs, options.hulls, common);
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Answer> answers = askAll(pairs, options, common.threads);
+  const std::vector<Answer> answers = askAll(pairs, options, common);
   const Real wall = std::chrono::duration<Real>(std::chrono::steady_clock::now() - begin).count();
 
   std::map<std::string, int> status;

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "environments.hpp"
 #include "output_file.hpp"
+#include "progress.hpp"
 #include "replay.hpp"
 #include "run_report.hpp"
 #include "scene_input.hpp"
@@ -158,43 +159,11 @@ std::uint64_t stepsToReach(const RunOptions& options, Real dt_s) {
   return static_cast<std::uint64_t>(isWhole ? nearest : std::ceil(steps));
 }
 
-/// A line that is drawn over itself, ten times a second, on a terminal only.
-class ProgressBar {
- public:
-  ProgressBar(const CommonOptions& common, std::uint64_t first, std::uint64_t last)
-      : is_shown_(common.quiet == 0 && isatty(STDERR_FILENO) != 0), first_(first), last_(last) {}
-  ~ProgressBar() { clear(); }
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-
-  void update(std::uint64_t step) {
-    if (!is_shown_ || secondsSince(drawn_) < 0.1) return;
-    drawn_ = Clock::now();
-    const Real part = static_cast<Real>(step - first_) / static_cast<Real>(last_ - first_);
-    const Real elapsed = secondsSince(begin_);
-    constexpr int kWidth = 30;
-    const int filled = static_cast<int>(part * kWidth);
-    std::fprintf(stderr, "\r[%.*s%*s] %3.0f %%  step %llu of %llu, %.0f s left ", filled,
-                 "##############################", kWidth - filled, "", part * 100,
-                 static_cast<unsigned long long>(step), static_cast<unsigned long long>(last_),
-                 part > 0 ? elapsed * (1 - part) / part : 0.0);
-    is_drawn_ = true;
-  }
-  void clear() {
-    if (is_drawn_) std::fprintf(stderr, "\r%79s\r", "");
-    is_drawn_ = false;
-  }
-
- private:
-  bool is_shown_, is_drawn_ = false;
-  std::uint64_t first_, last_;
-  Clock::time_point begin_ = Clock::now(), drawn_ = begin_;
-};
-
 /// One run: its environments and everything that is written on the way.
 class Run {
  public:
-  Run(const RunOptions& options, const CommonOptions& common, const Model& model)
+  Run(const RunOptions& options, const CommonOptions& common, const Model& model,
+      const Scene& scene)
       : options_(options),
         common_(common),
         environments_(model, options.envs, common.threads),
@@ -202,8 +171,11 @@ class Run {
     if (!options.keyframe.empty()) startFromKeyframe();
     if (!options.resume.empty()) resume();
     if (!options.checkpoint.empty()) requireWritableFolder(options.checkpoint);
+    const std::vector<VisualShape> visuals = options.replay.empty() && options.record.empty()
+                                                 ? std::vector<VisualShape>{}
+                                                 : visualsFor(scene, common);
     if (!options.replay.empty()) {
-      replay_.emplace(simulator_.model());
+      replay_.emplace(simulator_.model(), visuals);
       replayFile_.emplace(options.replay);
     }
     if (!options.trace.empty()) {
@@ -211,7 +183,8 @@ class Run {
       simulator_.setProfiling(true);
     }
     if (!options.events.empty()) requireWritableFolder(options.events);
-    if (!options.record.empty()) recording_.emplace(options.record, simulator_.model());
+    if (!options.record.empty())
+      recording_.emplace(options.record, simulator_.model(), RecordingOptions{.visuals = visuals});
     if (options.resume.empty()) record();  // the step resumed from is in the earlier recording
   }
 
@@ -240,11 +213,15 @@ class Run {
     const auto begin = Clock::now();
     auto saved = begin;
     {
-      ProgressBar progress(common_, first, last);
+      ProgressBar progress(common_, {.title = "run",
+                                     .unit = "step",
+                                     .first = static_cast<double>(first),
+                                     .last = static_cast<double>(last)});
+      progress_ = &progress;
       try {
         for (std::uint64_t step = first; step < last && !early_;) {
           step += advance(last - step);
-          progress.update(step);
+          progress.update(static_cast<double>(step));
           if (options_.checkpointEvery_s && secondsSince(saved) >= *options_.checkpointEvery_s) {
             const auto from = Clock::now();
             saveCheckpoint(options_.checkpoint, simulator_.model(), simulator_.state(),
@@ -265,6 +242,7 @@ class Run {
             kSimulationStopped,
             "environment 0, step " + std::to_string(simulator_.state().step) + ": " + error.what()};
       }
+      progress_ = nullptr;
     }
     stepsHere_ = simulator_.state().step - first;
     simulatedHere_s_ = simulator_.state().time - firstTime;
@@ -332,8 +310,10 @@ class Run {
   /// Those of the last step of the first environment.
   void keepEvents() {
     for (const EventRecord& event : simulator_.events()) {
-      if (common_.verbose > 0 && !common_.json)
+      if (common_.verbose > 0 && !common_.json) {
+        clearProgress();
         std::printf("%s\n", describe(event, simulator_.model()).c_str());
+      }
       if (common_.json || !options_.events.empty()) events_.push_back(event);
     }
   }
@@ -357,35 +337,28 @@ class Run {
 
   void record() {
     const State& state = simulator_.state();
+    news_.add(simulator_);
     const bool isForReplay = replay_ && replay_->isDue(state.time);
     if (!recording_ && !isForReplay) return;
     const auto begin = Clock::now();
-    bodies_.clear();
-    for (int i = 0; i < simulator_.model().numBodies(); ++i) bodies_.push_back(simulator_.body(i));
-    const RecordFrame frame = frameOf(state);
-    if (isForReplay)
-      replay_->add(frame, {.isAsleep = state.isAsleep,
-                           .numEvents = static_cast<int>(simulator_.events().size())});
-    if (recording_) recording_->append(frame);
+    RecordFrame frame = frameOf(simulator_, &bodies_);
+    if (isForReplay) replay_->add(frame, extrasOf(simulator_, std::exchange(news_, {})));
+    if (recording_) {
+      frame.stateHash = state.hash();
+      recording_->append(frame);
+    }
     if (trace_) trace_->addSpan("record", begin);
   }
 
-  [[nodiscard]] RecordFrame frameOf(const State& state) const {
-    return {.time = state.time,
-            .step = state.step,
-            .stateHash = recording_ ? state.hash() : 0,
-            .bodies = bodies_,
-            .contacts = simulator_.contacts(),
-            .report = simulator_.report(),
-            .energy = simulator_.energy(),
-            .softVertices = state.softPosition,
-            .polygons = simulator_.pressureContacts(),
-            .sensors = simulator_.sensors()};
+  /// What is printed stands in a line of its own.
+  void clearProgress() const {
+    if (progress_ != nullptr) progress_->clear();
   }
 
   /// On stdout, or on stderr where stdout belongs to the document.
   void printHash(const State& state) const {
     std::FILE* stream = common_.json ? stderr : stdout;
+    clearProgress();
     std::fprintf(stream, "%llu %s\n", static_cast<unsigned long long>(state.step),
                  hashText(state.hash()).c_str());
     if (std::fflush(stream) != 0) throw FileError("stdout: cannot be written");
@@ -432,8 +405,10 @@ class Run {
   std::optional<Replay> replay_;
   std::optional<OutputFile> replayFile_;
   std::vector<BodyState> bodies_;
+  ViewNews news_;                    // since the last frame of the replay
   std::vector<EventRecord> events_;  // of the event solver
   std::optional<EarlyEnd> early_;
+  ProgressBar* progress_ = nullptr;  // while it steps
   int stepsAtOnce_ = 1;
   std::uint64_t stepsHere_ = 0;
   Real simulatedHere_s_ = 0, wall_s_ = 0;
@@ -447,7 +422,7 @@ void runScene(const RunOptions& options, const CommonOptions& common) {
   for (const std::string& sentence : model.unused())
     warn(common, join(options.scene, ": ", sentence));
   const std::uint64_t last = stepsToReach(options, model.options().dt);
-  Run run(options, common, model);
+  Run run(options, common, model, scene);
   if (run.step() >= last && !options.resume.empty())
     warn(common, join(options.resume, ": is at step ", std::to_string(run.step()),
                       " already; nothing is left to do"));

@@ -3,7 +3,8 @@
 // Where the time of a run goes, as a file that chrome://tracing and Perfetto open: a bar for each
 // step and, under it, its phases with their parts. Within a step the phases stand in their order,
 // and the parts of a phase in theirs, each as one bar, also where it is entered more than once.
-// Parts of several threads are added up, and may then reach beyond their phase.
+// Bars are nested to the nanosecond, as Perfetto demands: where the parts of several threads add up
+// to more than their phase took, they share its bar in proportion and say their time as "cpu_us".
 #pragma once
 
 #include "output_file.hpp"
@@ -35,7 +36,10 @@ class Trace {
   void commit();
 
  private:
-  void addEvent(const std::string& name, Real begin_us, Real duration_us,
+  using Nanoseconds = std::int64_t;  ///< since the begin of the trace
+
+  void addPhases(Nanoseconds begin, Nanoseconds end, std::span<const PhaseTime> phases);
+  void addEvent(const std::string& name, Nanoseconds begin, Nanoseconds end,
                 const std::string& arguments = "");
 
   OutputFile file_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
+#include "progress.hpp"
 #include "verify_event.hpp"
 #include "verify_families.hpp"
 #include "verify_markdown.hpp"
@@ -260,21 +261,23 @@ void addJobs(const std::string& path, const Json& document, std::vector<Job>* jo
 }
 
 /// All of them, on some threads; results are in the order of the jobs whatever their number.
-void runJobs(int numThreads, std::vector<Job>* jobs) {
+void runJobs(const CommonOptions& common, std::vector<Job>* jobs) {
   std::atomic<std::size_t> next{0};
+  ProgressWatch watch(
+      common, {.title = "verify", .unit = "case", .last = static_cast<double>(jobs->size())});
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs->size() && !interrupted(); i = next++) {
       Job& job = (*jobs)[i];
-      if (job.family == nullptr) continue;
       try {
-        runJob(&job);
+        if (job.family != nullptr) runJob(&job);
       } catch (...) {
         job.error = std::current_exception();
       }
+      watch.add(1);
     }
   };
   std::vector<std::thread> threads;
-  for (int i = 1; i < numThreads; ++i) threads.emplace_back(work);
+  for (int i = 1; i < common.threads; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
   throwIfInterrupted();
@@ -351,7 +354,7 @@ void runVerify(const VerifyOptions& options, const CommonOptions& common) {
   for (const std::string& file : files) documents.push_back(readCase(file));
   std::vector<Job> jobs;
   for (std::size_t i = 0; i < files.size(); ++i) addJobs(files[i], documents[i], &jobs);
-  runJobs(common.threads, &jobs);
+  runJobs(common, &jobs);
 
   Outcome outcome;
   for (Job& job : jobs) {

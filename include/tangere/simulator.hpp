@@ -9,6 +9,7 @@
 #include <tangere/state.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -39,6 +40,7 @@ enum class StepStatus : std::uint32_t {
   TooManyContacts = 1u << 9,    ///< More than options().limits: the state is that before this step.
   MayHaveCrossed = 1u << 10,    ///< Bodies moved past a thin one within the step: what presses may
                                 ///< have been missed.
+  Interrupted = 1u << 11,       ///< setInterrupt() said so: the state is that before this step.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -49,7 +51,7 @@ enum class StepStatus : std::uint32_t {
 /// Whether the step was not taken: the state is the one before it.
 [[nodiscard]] constexpr bool isRefused(StepStatus status) {
   return has(status, StepStatus::StateNotFinite | StepStatus::IntegratorFailed |
-                         StepStatus::TooManyContacts);
+                         StepStatus::TooManyContacts | StepStatus::Interrupted);
 }
 /// "SolverNotConverged" and so on, for one bit.
 [[nodiscard]] std::string_view stepStatusName(StepStatus bit);
@@ -180,6 +182,11 @@ class Simulator {
   [[nodiscard]] const EnergyLedger& energySum() const;
   /// In order of pairs; valid until the next step.
   [[nodiscard]] std::span<const ContactForce> contacts() const;
+
+  /// A step that takes long (the event solver's may) ends soon after `flag` becomes true, from
+  /// another thread or a signal handler, and has not been taken. The flag must outlive the
+  /// simulator or the next call; null: none.
+  void setInterrupt(const std::atomic<bool>* flag);
 
   /// Off by default. Times are for people: they never reach a result.
   void setProfiling(bool isOn);

@@ -171,7 +171,7 @@ void turnBias(int treeIndex, const model::ModelData& model, const State& state, 
 /// A part of a radian in one step: there the Coriolis forces of the start alone add energy, the
 /// more the faster it turns, until nothing is left of the motion.
 bool isTurningFar(int treeIndex, const model::ModelData& model, const SapWorkspace& sap) {
-  constexpr Real kFar = 0.05;  // [rad]
+  constexpr Real kFar = 0.01;  // [rad]
   const model::Tree& tree = model.trees[treeIndex];
   const Real* v0 = sap.v0.data() + sap.problem.firstVelocity[sap.cliqueOfTree[treeIndex]];
   if (tree.numDofs < 2) return false;  // one coordinate alone has none that matter

@@ -102,9 +102,11 @@ AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
       isGood = takeStep(&report);
     isGood = isGood && session_->counts().numSteps - firstStep <= kMaxSteps &&
              num_events_ - firstEvent <= kMaxEvents;
-    if (isGood) continue;
-    report.status = report.status | StepStatus::IntegratorFailed;
-    if (report.body1 < 0) report.body1 = bodyOfComponent(session_->worstComponent());
+    const bool isInterrupted = interrupt_ != nullptr && interrupt_->load();
+    if (isGood && !isInterrupted) continue;
+    report.status =
+        report.status | (isGood ? StepStatus::Interrupted : StepStatus::IntegratorFailed);
+    if (!isGood && report.body1 < 0) report.body1 = bodyOfComponent(session_->worstComponent());
     is_started_ = false;
     work_ = workAtStart;
     return report;

@@ -18,6 +18,7 @@
 #include "integrator/event_state.hpp"
 #include "integrator/zero_crossing.hpp"
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,8 @@ class EventDrivenIntegrator final : private OdeSystem {
   void ensureStarted(const State& state);
   /// To `target` >= state.time; the State is then that of `target`.
   AdvanceReport advance(Real target, State& state);
+  /// advance() ends soon after it becomes true, with Interrupted. Null: never.
+  void setInterrupt(const std::atomic<bool>* flag) { interrupt_ = flag; }
 
   /// Of the last advance().
   [[nodiscard]] std::span<const EventRecord> events() const { return events_; }
@@ -116,6 +119,7 @@ class EventDrivenIntegrator final : private OdeSystem {
   std::vector<Real> y_, scratch_, scales_;
   PairDistance distance_, log_distance_;
   std::vector<ShapeSpeed> start_speed_, end_speed_;  // of shapes, over the last step
+  const std::atomic<bool>* interrupt_ = nullptr;
   bool is_started_ = false;
   bool has_early_events_ = false;  // of a start that no advance() has told yet
   bool has_event_ = false;         // the session stands at a root that was not handled yet

@@ -14,16 +14,22 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tangere::io {
 
 inline constexpr hsize_t kMaxNames = 1'000'000;
+inline constexpr std::size_t kMaxMarkBytes = 256;
+inline constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxBlockNumbers = std::size_t{1} << 28;  // 2 GB of doubles
+
+inline constexpr unsigned kReadAttempts = 21;  // 2 ms for each part that is damaged
 
 /// A file that is open, with messages that name it.
 class OpenRecording {
@@ -32,8 +38,12 @@ class OpenRecording {
     std::FILE* stream = std::fopen(name_.c_str(), "rb");
     if (stream == nullptr) throw FileError(name_ + ": cannot be read: " + std::strerror(errno));
     std::fclose(stream);
-    // A reader beside a writer: it also opens what a killed writer left.
-    file_ = Hdf5Handle(H5Fopen(name_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT),
+    // A reader beside a writer: it also opens what a killed writer left. Such a reader looks again
+    // where a checksum is wrong, for the writer may be about to mend it, and waits twice as long
+    // each time: HDF5's hundred times would take for ever where the file is damaged.
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_metadata_read_attempts(access.id(), kReadAttempts);
+    file_ = Hdf5Handle(H5Fopen(name_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()),
                        H5Fclose);
     if (!file_.isValid()) reject("no recording, or one that was cut before its first frame");
     if (readText("format") != kRecordingFormat) reject("an HDF5 file, but no recording");
@@ -44,6 +54,9 @@ class OpenRecording {
   }
 
   [[noreturn]] void reject(const std::string& what) const {
+    // HDF5 keeps parts of a file that it could not read whole, and says so when the program ends.
+    [[maybe_unused]] static const int arranged =
+        std::atexit([] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
     throw InvalidInput(name_ + ": " + what);
   }
   [[nodiscard]] hid_t id() const { return file_.id(); }
@@ -77,9 +90,12 @@ class OpenRecording {
     const Hdf5Handle dataset = openDataset(path);
     const std::vector<hsize_t> shape = shapeOf(dataset);
     const Hdf5Handle stored(H5Dget_type(dataset.id()), H5Tclose);
-    if (shape.size() != 1 || shape[0] > kMaxNames || H5Tis_variable_str(stored.id()) <= 0)
+    if (shape.size() != 1 || shape[0] > kMaxNames || H5Tget_class(stored.id()) != H5T_STRING)
       reject("the column " + path + " is not a list of names");
     if (shape[0] == 0) return {};
+    if (H5Tis_variable_str(stored.id()) <= 0)
+      return readPaddedTexts(dataset, path, shape[0], H5Tget_size(stored.id()));
+    // Of an earlier version, or with a very long name.
     const Hdf5Handle type = textType();
     const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
     std::vector<char*> pointers(shape[0], nullptr);
@@ -93,14 +109,35 @@ class OpenRecording {
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> readPaddedTexts(const Hdf5Handle& dataset,
+                                                         const std::string& path, hsize_t count,
+                                                         std::size_t size) const {
+    if (size == 0 || size > kMaxTextBytes / count) reject("the column " + path + " is too large");
+    const Hdf5Handle type = paddedTextType(size);
+    std::string padded(static_cast<std::size_t>(count) * size, '\0');
+    if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, padded.data()) < 0)
+      reject("the column " + path + " is damaged");
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view text(padded.data() + i * size, size);
+      texts.emplace_back(text.substr(0, text.find('\0')));
+    }
+    return texts;
+  }
   [[nodiscard]] std::string readText(const char* name) const {
     const Hdf5Handle attribute(H5Aopen(file_.id(), name, H5P_DEFAULT), H5Aclose);
     if (!attribute.isValid()) return "";
     const Hdf5Handle stored(H5Aget_type(attribute.id()), H5Tclose);
     const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
-    if (H5Tis_variable_str(stored.id()) <= 0 || H5Sget_simple_extent_npoints(space.id()) != 1)
+    if (H5Tget_class(stored.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
       return "";
-    const Hdf5Handle type = textType();
+    if (H5Tis_variable_str(stored.id()) <= 0) {
+      const std::size_t size = H5Tget_size(stored.id());
+      std::string text(std::min<std::size_t>(size, kMaxMarkBytes), '\0');
+      const Hdf5Handle padded = paddedTextType(text.size());
+      return size > 0 && H5Aread(attribute.id(), padded.id(), text.data()) >= 0 ? text : "";
+    }
+    const Hdf5Handle type = textType();  // of an earlier version
     char* pointer = nullptr;
     if (H5Aread(attribute.id(), type.id(), static_cast<void*>(&pointer)) < 0 || pointer == nullptr)
       return "";

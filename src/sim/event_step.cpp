@@ -62,7 +62,7 @@ void EventStep::advance(Real target, State& state, model::Workspace& ws) {
                  .numZeroCrossings = now.numZeroCrossings - statistics_before_.numZeroCrossings,
                  .numRestarts = now.numRestarts - statistics_before_.numRestarts,
                  .numEvents = now.numEvents - statistics_before_.numEvents};
-  if (has(advanced.status, StepStatus::IntegratorFailed)) return;
+  if (isRefused(advanced.status)) return;
 
   ++state.step;
   const integrator::Powers& work = integrator_.work();

@@ -7,6 +7,7 @@
 #include "model/workspace.hpp"
 #include "sim/last_step.hpp"
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ class EventStep {
   void forget() { integrator_.forget(); }
   /// To `target`; leaves report and ledger of the way there in `ws`.
   void advance(Real target, State& state, model::Workspace& ws);
+  /// See Simulator::setInterrupt().
+  void setInterrupt(const std::atomic<bool>* flag) { integrator_.setInterrupt(flag); }
 
   [[nodiscard]] std::span<const EventRecord> events() const { return integrator_.events(); }
   [[nodiscard]] const EventStatistics& statistics() const { return statistics_; }

@@ -266,6 +266,10 @@ std::span<const ContactForce> Simulator::contacts() const {
                    });
   return impl_->allContacts;
 }
+void Simulator::setInterrupt(const std::atomic<bool>* flag) {
+  if (impl_->event) impl_->event->setInterrupt(flag);
+}
+
 void Simulator::setProfiling(bool isOn) {
   impl_->clock = {};
   impl_->clock.isOn = isOn;
@@ -690,6 +694,8 @@ std::string_view stepStatusName(StepStatus bit) {
       return "TooManyContacts";
     case StepStatus::MayHaveCrossed:
       return "MayHaveCrossed";
+    case StepStatus::Interrupted:
+      return "Interrupted";
   }
   return "Unknown";
 }

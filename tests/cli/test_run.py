@@ -371,7 +371,7 @@ print(json.dumps({
         self.assertEqual(seen["names"], ["ball", "box a", "box b", "floor"])
         self.assertEqual(seen["types"], ["sphere", "box", "box", "plane"])
         self.assertEqual(seen["shapes"], {"position": [301, 4, 3], "quaternion": [301, 4, 4],
-                                          "linear_velocity": [301, 4, 3], "angular_velocity": [301, 4, 3]})
+                                          "linear_velocity": [301, 4, 3], "angular_velocity": [301, 4, 3], "asleep": [301, 4]})
         self.assertEqual(seen["groups"], ["bodies", "contacts", "energy", "frames", "model", "solver"])
         self.assertEqual(seen["attributes"]["quaternion_order"], "w x y z")
         self.assertIn("normal from body 2 to body 1", seen["attributes"]["contact_convention"])
@@ -581,7 +581,7 @@ class ReplayPage(RunTest):
         raw, frames, at = base64.b64decode(self.data(page)["frames"]), [], 0
         while at < len(raw):
             size, version, time_s, _, bodies, contacts = struct.unpack_from("<IIddII", raw, at)
-            self.assertEqual(version, 1)
+            self.assertEqual(version, 2)
             self.assertEqual(size % 8, 0)
             frames.append((time_s, bodies, contacts))
             at += size
@@ -646,21 +646,55 @@ class TraceFile(RunTest):
         self.assertIn("record", [e["name"] for e in events])
         self.assertIn("checkpoint", [e["name"] for e in events])
 
-    def test_phases_of_the_convex_solver_have_their_parts_within_them(self):
+    # The parts of a step as docs/step.md has them: each under its phase.
+    PARTS = {"narrow_phase": ("point_contacts", "pressure_gradients", "bvh", "polygons", "reduce_patches"),
+             "build_problem": ("soft_assembly", "polygon_rows"),
+             "solve": ("setup", "gradients", "factorization", "cholesky", "contact_pcg", "soft_pcg", "line_search")}
+    PHASES = ("kinematics", "broad_phase", "narrow_phase", "patches", "build_problem", "impacts", "solve", "integrate", "ledger")
+
+    def nested(self, file):
+        """Every bar of every thread with the bars above it; bars that overlap without one holding the other are an error."""
+        text = (self.path / file).read_text()
+        document = json.loads(text, parse_float=lambda digits: round(1000 * float(digits)))  # whole nanoseconds
+        bars = {}
+        for event in document["traceEvents"]:
+            self.assertIn(event["ph"], ("X", "M"))
+            if event["ph"] == "X":
+                bars.setdefault((event["pid"], event["tid"]), []).append(event)
+        out = []
+        for thread in bars.values():
+            above = []
+            for event in sorted(thread, key=lambda e: (e["ts"], -e["dur"])):  # stable: a child comes after its equal parent
+                while above and event["ts"] >= above[-1]["ts"] + above[-1]["dur"]:
+                    above.pop()
+                for other in above:
+                    self.assertLessEqual(event["ts"] + event["dur"], other["ts"] + other["dur"], (event, other))
+                out.append([e["name"] for e in above] + [event["name"]])
+                if event["dur"] > 0:
+                    above.append(event)
+        return out
+
+    def test_bars_are_nested_as_the_phases_of_the_step_are(self):
         soft = '[[soft]]\nname = "s"\nshape = { sphere = 0.1 }\nresolution = 0.05\nposition = [1, 0, 0.1]\n'
-        self.scene = self.file("soft.toml", SCENE + soft)
-        self.document("--steps", "40", "--trace", self.name("t.json"))
-        events = [e for e in json.loads((self.path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
-        names = {e["name"] for e in events}
-        for part in ("bvh", "pressure_gradients", "polygons", "soft_assembly", "polygon_rows", "gradients", "factorization",
-                     "soft_pcg", "line_search", "setup"):
-            self.assertIn(part, names)
-        for k, event in enumerate(events):
-            if event["name"] != "solve":
-                continue
-            parts = [e for e in events[k + 1:k + 8] if e["name"] in ("setup", "gradients", "factorization", "soft_pcg", "line_search")]
-            self.assertGreaterEqual(parts[0]["ts"], event["ts"])
-            self.assertLessEqual(sum(e["dur"] for e in parts), event["dur"] + 1)
+        phase_of = {part: phase for phase, parts in self.PARTS.items() for part in parts}
+        for name, text, options in (("rigid", SCENE, []), ("soft", SCENE + soft, []), ("threads", SCENE + soft, ["--threads", "3"])):
+            with self.subTest(name):
+                self.scene = self.file(name + ".toml", text)
+                self.document("--steps", "40", "--trace", self.name("t.json"), "--record", self.name("a.h5"), *options)
+                seen = set()
+                for names in self.nested("t.json"):
+                    seen.add(names[-1])
+                    if names[-1] in self.PHASES:
+                        self.assertEqual(len(names), 2, names)
+                        self.assertTrue(names[0].startswith("step "), names)
+                    elif names[-1] in phase_of:
+                        self.assertEqual(names[1:-1], [phase_of[names[-1]]], names)
+                    else:
+                        self.assertTrue(names == ["record"] or (len(names) == 1 and names[0].startswith("step ")), names)
+                self.assertLessEqual({"kinematics", "broad_phase", "narrow_phase", "solve", "integrate", "record"}, seen)
+                if name != "rigid":
+                    self.assertLessEqual({"bvh", "pressure_gradients", "polygons", "soft_assembly", "polygon_rows", "gradients",
+                                          "factorization", "soft_pcg", "line_search", "setup"}, seen)
 
     def test_a_trace_that_cannot_be_written_is_an_input_output_error(self):
         for place in ("/dev/full", self.name("missing/t.json"), str(self.path)):

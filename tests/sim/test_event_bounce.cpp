@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -112,6 +114,25 @@ TEST(EventBounce, SteelSphereMeetsThePublishedEndState) {
   EXPECT_DOUBLE_EQ(simulator.state().time, 2.2);
   EXPECT_NEAR(simulator.state().q[0], 3.869e-4, 1e-6);
   EXPECT_NEAR(simulator.state().v[0], -0.4417983, 2e-5);
+}
+
+TEST(EventBounce, AnInterruptedStepIsNotTakenAndMayBeTakenLater) {
+  const Model model = steelSphere(eventOptions(), 0.05, 0.7);
+  Simulator simulator(model), undisturbed(model);
+  std::atomic<bool> flag = false;
+  simulator.setInterrupt(&flag);
+  simulator.step();
+  undisturbed.step();
+  const Real time = simulator.state().time;
+  const std::vector<Real> q(simulator.state().q.begin(), simulator.state().q.end());
+  flag = true;
+  EXPECT_EQ(simulator.step().status, StepStatus::Interrupted);
+  EXPECT_EQ(simulator.state().time, time);
+  EXPECT_TRUE(std::equal(q.begin(), q.end(), simulator.state().q.begin()));
+  flag = false;
+  EXPECT_EQ(simulator.step().status, StepStatus::Ok);
+  undisturbed.step();
+  EXPECT_NEAR(simulator.state().q[0], undisturbed.state().q[0], 1e-9);
 }
 
 TEST(EventBounce, TighterTolerancesConvergeToTheExactSolution) {
