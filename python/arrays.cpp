@@ -21,47 +21,62 @@ namespace {
 
 template <class T>
 const char* typeName() {
-  if constexpr (std::is_same_v<T, Real>) return "float64";
-  if constexpr (std::is_same_v<T, std::int32_t>) return "int32";
-  return "uint8";
+  return std::is_same_v<T, Real> ? "float64" : "int32";
 }
 
-/// A C-contiguous NumPy array of T; a view where it is one already.
-template <class T>
-nb::object asNumpy(const nb::object& object) {
+nb::object anyNumpy(const nb::object& object) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const bool needsDlpack = nb::hasattr(object, "__dlpack__") && !nb::hasattr(object, "__array__") &&
                            !nb::hasattr(object, "__array_interface__");
-  const nb::object array =
-      numpy.attr("asarray")(needsDlpack ? nb::object(numpy.attr("from_dlpack")(object)) : object);
-  // Floats are never cut to integers, nor numbers to truth values, in silence.
-  const nb::object kind = array.attr("dtype").attr("kind");
-  const auto letter = nb::cast<std::string>(kind);
+  // One number is an array of one.
+  return numpy.attr("atleast_1d")(needsDlpack ? nb::object(numpy.attr("from_dlpack")(object))
+                                              : object);
+}
+
+/// What it is instead of an array of numbers; empty where it is one. Floats are never cut to
+/// integers, nor numbers to truth values, in silence.
+template <class T>
+std::string otherKind(const nb::object& array) {
+  const auto letter = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const bool isNumber = std::is_same_v<T, Real> ? letter == "f" || letter == "i" || letter == "u"
                                                 : letter == "i" || letter == "u" || letter == "b";
-  const bool isEmpty = nb::cast<std::size_t>(array.attr("size")) == 0;
-  if (!isNumber && !isEmpty) throw nb::type_error("not numbers");
-  return numpy.attr("ascontiguousarray")(array, typeName<T>());
+  if (isNumber || nb::cast<std::size_t>(array.attr("size")) == 0) return {};
+  const nb::object type = array.attr("dtype");
+  return "an array of " + nb::cast<std::string>(nb::str(type));
+}
+
+std::string typeOf(nb::handle object) {
+  return nb::cast<std::string>(object.type().attr("__name__"));
+}
+
+std::string reasonOf(const nb::python_error& error) {
+  return typeOf(error.value()) + ": " + nb::cast<std::string>(nb::str(error.value()));
 }
 
 }  // namespace
 
 template <class T>
 InputArray<T> toArray(const ArrayLike& input, const char* name) {
+  const std::string expected = std::string(name) + " must be an array of " +
+                               (std::is_same_v<T, Real> ? "numbers" : "integers") + ", found ";
   InputArray<T> out;
+  nb::object array;
   try {
-    // ascontiguousarray makes one number an array of one; atleast_1d would do the same.
-    out.owner = asNumpy<T>(input.object);
-    const auto array =
-        nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(out.owner, false);
-    out.data = array.data();
-    out.size = array.size();
-    for (std::size_t i = 0; i < array.ndim(); ++i) out.shape.push_back(array.shape(i));
-  } catch (const std::exception&) {
-    const auto found = nb::cast<std::string>(input.object.type().attr("__name__"));
-    throw InvalidInput(std::string(name) + " must be an array of " +
-                       (std::is_same_v<T, Real> ? "numbers" : "integers") + ", found " + found);
+    array = anyNumpy(input.object);
+  } catch (const nb::python_error& error) {
+    throw InvalidInput(expected + typeOf(input.object) + " (" + reasonOf(error) + ")");
   }
+  if (const std::string other = otherKind<T>(array); !other.empty())
+    throw InvalidInput(expected + other);
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  // A view where it is one already.
+  out.owner = numpy.attr("ascontiguousarray")(array, typeName<T>());
+  if (!std::is_same_v<T, Real> && !nb::cast<bool>(numpy.attr("array_equal")(out.owner, array)))
+    throw InvalidInput(std::string(name) + " has numbers that are no " + typeName<T>());
+  const auto view = nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(out.owner, false);
+  out.data = view.data();
+  out.size = view.size();
+  for (std::size_t i = 0; i < view.ndim(); ++i) out.shape.push_back(view.shape(i));
   return out;
 }
 
@@ -81,12 +96,9 @@ InputArray<T> toArray(const ArrayLike& input, const char* name,
 
 template InputArray<Real> toArray(const ArrayLike&, const char*);
 template InputArray<std::int32_t> toArray(const ArrayLike&, const char*);
-template InputArray<std::uint8_t> toArray(const ArrayLike&, const char*);
 template InputArray<Real> toArray(const ArrayLike&, const char*,
                                   std::initializer_list<std::size_t>);
 template InputArray<std::int32_t> toArray(const ArrayLike&, const char*,
-                                          std::initializer_list<std::size_t>);
-template InputArray<std::uint8_t> toArray(const ArrayLike&, const char*,
                                           std::initializer_list<std::size_t>);
 
 std::vector<Vec3> toVectors(const ArrayLike& input, const char* name) {

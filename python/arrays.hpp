@@ -59,7 +59,7 @@ struct InputArray {
 
 [[nodiscard]] std::string shapeText(std::span<const std::size_t> shape);
 
-/// Throws InvalidInput when `input` is no array of numbers. T is Real, int32 or uint8.
+/// Throws InvalidInput when `input` is no array of numbers. T is Real or int32.
 template <class T>
 [[nodiscard]] InputArray<T> toArray(const ArrayLike& input, const char* name);
 

@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 #include "core_enums.hpp"
 #include "environments.hpp"
+#include "memory.hpp"
 #include "simulator_arrays.hpp"
 #include "struct_binding.hpp"
 
@@ -11,6 +12,15 @@ namespace tangere::python {
 
 namespace {
 
+/// Of the controls of all steps, and the coordinates after each.
+void requireMemoryFor(const Environments& self, std::size_t steps) {
+  const Model& model = self.model();
+  const double width = model.numPositions() + model.numVelocities() + model.numActuators();
+  requireMemory(
+      sizeof(Real) * width * self.size() * static_cast<double>(steps),
+      std::to_string(steps) + " steps of " + std::to_string(self.size()) + " environments");
+}
+
 /// (num_envs, steps, actuators), or (steps, actuators) for all of them.
 std::tuple<int, std::vector<Real>> controlsFor(const Environments& self,
                                                const std::optional<ArrayLike>& controls,
@@ -19,7 +29,9 @@ std::tuple<int, std::vector<Real>> controlsFor(const Environments& self,
   const auto width = static_cast<std::size_t>(self.model().numActuators());
   if (!controls) {
     if (!numSteps) throw InvalidInput("rollout needs controls or num_steps");
-    if (*numSteps < 0) throw InvalidInput("num_steps must not be negative");
+    if (*numSteps < 0)
+      throw InvalidInput("num_steps must not be negative, found " + std::to_string(*numSteps));
+    requireMemoryFor(self, static_cast<std::size_t>(*numSteps));
     // What they are told now, at every step.
     std::vector<Real> values;
     for (int i = 0; i < self.size(); ++i)
@@ -41,12 +53,17 @@ std::tuple<int, std::vector<Real>> controlsFor(const Environments& self,
   if (numSteps && static_cast<std::size_t>(*numSteps) != steps)
     throw InvalidInput("controls have " + std::to_string(steps) + " steps, num_steps is " +
                        std::to_string(*numSteps));
+  requireMemoryFor(self, steps);
   std::vector<Real> values;
   values.reserve(envs * steps * width);
   for (std::size_t i = 0; i < (isForAll ? envs : 1); ++i)
     values.insert(values.end(), given.data, given.data + given.size);
-  for (const Real value : values)
-    if (!(value - value == 0)) throw InvalidInput("a control must be finite");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(values[i] - values[i] == 0))
+      throw InvalidInput("controls must be finite, found " + std::to_string(values[i]) +
+                         " for environment " + std::to_string(i / (steps * width)) + ", step " +
+                         std::to_string(i / width % steps) + ", actuator " +
+                         std::to_string(i % width));
   return {static_cast<int>(steps), std::move(values)};
 }
 
@@ -54,10 +71,11 @@ using Trajectory = NumpyArray<Real, nb::ndim<3>, nb::c_contig>;
 
 std::tuple<Trajectory, Trajectory> rollout(Environments& self,
                                            const std::optional<ArrayLike>& controls,
-                                           const std::optional<int>& numSteps) {
+                                           const std::optional<Argument<int>>& numSteps) {
   const Environments::Use use(self);
   self.push();
-  const auto [steps, values] = controlsFor(self, controls, numSteps);
+  const auto [steps, values] = controlsFor(
+      self, controls, numSteps ? std::optional(numSteps->as("num_steps")) : std::nullopt);
   const auto envs = static_cast<std::size_t>(self.size());
   const auto rows = static_cast<std::size_t>(steps);
   const auto numQ = static_cast<std::size_t>(self.model().numPositions());
@@ -76,10 +94,11 @@ void bindBatch(nb::module_&, nb::class_<Environments>& simulator) {
            nb::arg("num_steps") = nb::none(), "See rollout().")
       .def(
           "set_parameters",
-          [](Environments& self, const ModelParameters& parameters, int environment) {
+          [](Environments& self, const ModelParameters& parameters,
+             const Argument<int>& environment) {
             const Environments::Use use(self);
             self.push();
-            self.setParameters(self.checked(environment), parameters);
+            self.setParameters(self.checked(environment.as("env")), parameters);
             self.pull();
           },
           nb::arg("parameters"), nb::arg("env") = 0,

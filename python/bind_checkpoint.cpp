@@ -13,10 +13,11 @@ void bindCheckpoint(nb::module_&, nb::class_<Environments>& simulator) {
   simulator
       .def(
           "save_checkpoint",
-          [](Environments& self, const std::filesystem::path& path, int environment) {
+          [](Environments& self, const std::filesystem::path& path,
+             const Argument<int>& environment) {
             const Environments::Use use(self);
             self.push();
-            const Simulator& chosen = self.at(self.checked(environment));
+            const Simulator& chosen = self.at(self.checked(environment.as("env")));
             RunCounters counters;
             counters.steps = chosen.state().step;
             saveCheckpoint(path, chosen.model(), chosen.state(), counters);
@@ -26,10 +27,11 @@ void bindCheckpoint(nb::module_&, nb::class_<Environments>& simulator) {
           "is whole or not there.")
       .def(
           "load_checkpoint",
-          [](Environments& self, const std::filesystem::path& path, int environment) {
+          [](Environments& self, const std::filesystem::path& path,
+             const Argument<int>& environment) {
             const Environments::Use use(self);
             self.push();
-            const int chosen = self.checked(environment);
+            const int chosen = self.checked(environment.as("env"));
             self.setState(chosen, loadCheckpoint(path, self.at(chosen).model()).state);
             self.pull();
           },

@@ -20,7 +20,7 @@ void bindContactPatchCache(nb::module_& m) {
   using Options = ContactPatchCacheOptions;
   bindStruct<Options>(
       m, "ContactPatchCacheOptions", "How contact points are kept from step to step.",
-      field("enabled", &Options::enabled, ""),
+      field("enabled", &Options::enabled, "points are kept at all"),
       field("max_points_per_pair", &Options::maxPointsPerPair, "at most 4"),
       field("max_pairs", &Options::maxPairs, "patches kept at most; 0: no cap"),
       field("max_separation_frames", &Options::maxSeparationFrames,

@@ -132,6 +132,8 @@ void bindEnergies(nb::class_<Environments>& simulator) {
       .def(
           "integrate_positions",
           [](Environments& self, const ArrayLike& q, const ArrayLike& v, Real dt) {
+            if (!(dt - dt == 0))
+              throw InvalidInput("dt must be finite [s], found " + std::to_string(dt));
             const std::size_t n = numQ(self);
             const Rows from = rowsFor(self, q, "q", {n});
             const Rows along = rowsFor(self, v, "v", {numV(self)});

@@ -18,7 +18,7 @@ void bindIntegrator(nb::module_& m) {
   using Event = EventRecord;
   bindResult<Event>(
       m, "EventRecord", "An instant at which a contact began or ended.",
-      field("time", &Event::time, "[s]"), field("cause", &Event::cause, ""),
+      field("time", &Event::time, "[s]"), field("cause", &Event::cause, "what happened"),
       field("body1", &Event::body1, "index"), field("body2", &Event::body2, "index"),
       field("shape1", &Event::shape1, "index"), field("shape2", &Event::shape2, "index"),
       field("distance", &Event::distance, "that crossed zero, hysteresis included [m]"),
@@ -45,22 +45,24 @@ void bindIntegrator(nb::module_& m) {
       field("force", &Result::force, "on body 1 [N]"),
       field("torque", &Result::torque, "about the point [N m]"));
   using Statistics = EventStatistics;
-  bindResult<Statistics>(m, "EventStatistics", "The work of the integrator.",
-                         field("num_steps", &Statistics::numSteps, ""),
-                         field("num_derivatives", &Statistics::numDerivatives, ""),
-                         field("num_jacobians", &Statistics::numJacobians, ""),
-                         field("num_zero_crossings", &Statistics::numZeroCrossings, ""),
-                         field("num_restarts", &Statistics::numRestarts, ""),
-                         field("num_events", &Statistics::numEvents, ""));
+  bindResult<Statistics>(
+      m, "EventStatistics", "The work of the integrator.",
+      field("num_steps", &Statistics::numSteps, "steps of the integrator"),
+      field("num_derivatives", &Statistics::numDerivatives, "evaluations of the derivative"),
+      field("num_jacobians", &Statistics::numJacobians, "Jacobians that were made"),
+      field("num_zero_crossings", &Statistics::numZeroCrossings,
+            "evaluations of the functions that cross zero"),
+      field("num_restarts", &Statistics::numRestarts, "times the integrator began anew"),
+      field("num_events", &Statistics::numEvents, "events found"));
 }
 
 void bindEvents(nb::module_&, nb::class_<Environments>& simulator) {
   simulator
       .def(
           "events",
-          [](Environments& self, int environment) {
+          [](Environments& self, const Argument<int>& environment) {
             const Environments::Use use(self);
-            const auto events = self.at(self.checked(environment)).events();
+            const auto events = self.at(self.checked(environment.as("env"))).events();
             return std::vector<EventRecord>(events.begin(), events.end());
           },
           nb::arg("env") = 0,
@@ -73,10 +75,10 @@ void bindEvents(nb::module_&, nb::class_<Environments>& simulator) {
           nb::arg("event"), "The lines of a log about an event, with names.")
       .def(
           "contact_results",
-          [](Environments& self, int environment, nb::handle frame) {
+          [](Environments& self, const Argument<int>& environment, nb::handle frame) {
             const Environments::Use use(self);
             const int body = frame.is_none() ? -1 : bodyIndex(self.model(), frame);
-            return self.at(self.checked(environment)).contactResults(body);
+            return self.at(self.checked(environment.as("env"))).contactResults(body);
           },
           nb::arg("env") = 0, nb::arg("frame") = nb::none(),
           nb::sig("def contact_results(self, env: int = 0, frame: str | int | None = None) -> "
@@ -85,9 +87,9 @@ void bindEvents(nb::module_&, nb::class_<Environments>& simulator) {
           "world.")
       .def(
           "event_statistics",
-          [](Environments& self, int environment) {
+          [](Environments& self, const Argument<int>& environment) {
             const Environments::Use use(self);
-            return EventStatistics(self.at(self.checked(environment)).eventStatistics());
+            return EventStatistics(self.at(self.checked(environment.as("env"))).eventStatistics());
           },
           nb::arg("env") = 0, "The event solver: its work since the start.");
 }

@@ -23,7 +23,8 @@ void bindMaterial(nb::module_& m) {
       ">>> import tangere\n"
       ">>> tangere.Material('rubber', friction=1.0)\n"
       "Material(name='rubber', friction=1.0)\n",
-      field("name", &Material::name, ""), field("density", &Material::density, "[kg/m^3]"),
+      field("name", &Material::name, "its name; empty: the material of shapes that name none"),
+      field("density", &Material::density, "[kg/m^3]"),
       field("friction", &Material::friction, "Coulomb, 0 to 1000"),
       field("restitution", &Material::restitution, "0 to 1"),
       field("torsional_friction", &Material::torsionalFriction,
@@ -47,16 +48,17 @@ void bindMaterial(nb::module_& m) {
             "torque against rolling over normal force and contact radius"));
   bindStruct<MaterialPair>(
       m, "MaterialPair", "What one pair of materials does, where it is more than the rule.",
-      field("material1", &MaterialPair::material1, ""),
-      field("material2", &MaterialPair::material2, ""),
-      field("friction", &MaterialPair::friction, ""),
-      field("restitution", &MaterialPair::restitution, ""),
+      field("material1", &MaterialPair::material1, "name of one"),
+      field("material2", &MaterialPair::material2, "name of the other"),
+      field("friction", &MaterialPair::friction, "Coulomb, 0 to 1000"),
+      field("restitution", &MaterialPair::restitution, "0 to 1"),
       field("torsional_friction", &MaterialPair::torsionalFriction, "[m]"),
       field("rolling_friction", &MaterialPair::rollingFriction, "[m]"),
       field("stiffness", &MaterialPair::stiffness, "[N/m]"),
       field("relaxation_time", &MaterialPair::relaxationTime, "[s]"),
       field("dissipation", &MaterialPair::dissipation, "[s/m]"),
-      field("rolling_resistance", &MaterialPair::rollingResistance, ""),
+      field("rolling_resistance", &MaterialPair::rollingResistance,
+            "torque over normal force and contact radius"),
       field("small_speed", &MaterialPair::smallSpeed, "of the event solver's friction [m/s]"),
       field("small_spin", &MaterialPair::smallSpin, "[rad/s]"));
 }

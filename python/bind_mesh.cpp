@@ -63,18 +63,20 @@ void bindMesh(nb::module_& m) {
       });
   bindResult<MeshReport>(
       m, "MeshReport", "What inspecting a mesh found.",
-      field("num_vertices", &MeshReport::numVertices, ""),
-      field("num_triangles", &MeshReport::numTriangles, ""),
-      field("num_unused_vertices", &MeshReport::numUnusedVertices, ""),
+      field("num_vertices", &MeshReport::numVertices, "vertices"),
+      field("num_triangles", &MeshReport::numTriangles, "triangles"),
+      field("num_unused_vertices", &MeshReport::numUnusedVertices, "in no triangle"),
       field("num_duplicate_vertices", &MeshReport::numDuplicateVertices,
             "at the place of an earlier one"),
       field("num_degenerate_triangles", &MeshReport::numDegenerateTriangles, "without an area"),
-      field("num_duplicate_triangles", &MeshReport::numDuplicateTriangles, ""),
+      field("num_duplicate_triangles", &MeshReport::numDuplicateTriangles,
+            "of the vertices of an earlier one"),
       field("num_open_edges", &MeshReport::numOpenEdges, "in one triangle only"),
       field("num_non_manifold_edges", &MeshReport::numNonManifoldEdges, "in more than two"),
       field("num_inconsistent_edges", &MeshReport::numInconsistentEdges,
             "in two that run the same way along it"),
-      field("would_close_when_welded", &MeshReport::wouldCloseWhenWelded, ""),
+      field("would_close_when_welded", &MeshReport::wouldCloseWhenWelded,
+            "it is open only because vertices at one place are not one"),
       field("num_components", &MeshReport::numComponents, "connected over edges"),
       field("area", &MeshReport::area, "[m^2]"), field("volume", &MeshReport::volume, "[m^3]"))
       .def_prop_ro("is_watertight", &MeshReport::isWatertight, "Every edge in two triangles.")

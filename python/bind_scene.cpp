@@ -99,10 +99,10 @@ void bindScene(nb::module_& m) {
     }
   });
   bindResult<ImportNote>(m, "ImportNote", "One thing said about an input.",
-                         field("file", &ImportNote::file, ""),
+                         field("file", &ImportNote::file, "the file it is about"),
                          field("line", &ImportNote::line, "from 1; 0: none"),
                          field("column", &ImportNote::column, "from 1; 0: none"),
-                         field("message", &ImportNote::message, ""))
+                         field("message", &ImportNote::message, "what is said"))
       .def_prop_ro(
           "kind", [](const ImportNote& self) { return std::string(importNoteKindName(self.kind)); },
           "read, changed, ignored, warning or error")

@@ -28,7 +28,8 @@ void bindReports(nb::module_& m) {
       .value("STEP_DIVIDED", StepStatus::StepDivided)
       .value("INTEGRATOR_FAILED", StepStatus::IntegratorFailed)
       .value("TOO_MANY_CONTACTS", StepStatus::TooManyContacts)
-      .value("MAY_HAVE_CROSSED", StepStatus::MayHaveCrossed);
+      .value("MAY_HAVE_CROSSED", StepStatus::MayHaveCrossed)
+      .value("INTERRUPTED", StepStatus::Interrupted);
   using Ledger = EnergyLedger;
   bindResult<Ledger>(
       m, "EnergyLedger", "Where the energy of a step went [J]. The rows add up to rounding.",
@@ -62,9 +63,9 @@ void bindReports(nb::module_& m) {
       field("status", &Report::status, "OK, or bits"),
       field("num_contacts", &Report::numContacts, "points"),
       field("num_pressure_polygons", &Report::numPressurePolygons, "of pressure contacts"),
-      field("num_islands", &Report::numIslands, ""),
+      field("num_islands", &Report::numIslands, "groups of bodies that touch or are jointed"),
       field("iterations", &Report::iterations, "largest over the islands"),
-      field("num_impacts", &Report::numImpacts, ""),
+      field("num_impacts", &Report::numImpacts, "impacts with restitution"),
       field("residual", &Report::residual, "largest velocity error left [m/s]"),
       field("max_depth", &Report::maxDepth, "[m]"),
       field("error_bound", &Report::errorBound, "SAP, proven [sqrt(J)]"),
@@ -98,10 +99,12 @@ using Column = NumpyArray<const Real, nb::ndim<1>, nb::c_contig>;
 void bindArrays(nb::class_<Environments>& cls) {
   const auto array = [&cls](const char* name, std::vector<Real>& (Environments::*get)(),
                             const char* doc) {
+    const std::string setter =
+        std::string("def ") + name + "(self, values: numpy.typing.ArrayLike) -> None";
     cls.def_prop_rw(
         name,
         [get](nb::handle self) {
-          auto& environments = nb::cast<Environments&>(self);
+          Environments& environments = environmentsOf(self);
           std::vector<Real>& values = (environments.*get)();
           const auto rows = static_cast<std::size_t>(environments.size());
           return Matrix(values.data(), {rows, values.size() / rows}, self);
@@ -109,7 +112,7 @@ void bindArrays(nb::class_<Environments>& cls) {
         [get, name](Environments& self, const ArrayLike& values) {
           assign(self, (self.*get)(), values, name);
         },
-        doc);
+        nb::for_setter(nb::arg("values").none()), nb::for_setter(nb::sig(setter.c_str())), doc);
   };
   array("q", &Environments::q,
         "Coordinates, (num_envs, num_positions): a view, no copy; the memory never moves. Every "
@@ -122,25 +125,18 @@ void bindArrays(nb::class_<Environments>& cls) {
   cls.def_prop_ro(
       "time",
       [](nb::handle self) {
-        auto& environments = nb::cast<Environments&>(self);
+        Environments& environments = environmentsOf(self);
         return Column(environments.time().data(), {environments.time().size()}, self);
       },
       "Time of each environment, (num_envs,) [s]: a view, read-only.");
 }
 
-std::optional<std::vector<std::uint8_t>> maskOf(const Environments& self,
-                                                const std::optional<ArrayLike>& mask) {
-  if (!mask) return std::nullopt;
-  const auto given = toArray<std::uint8_t>(*mask, "mask", {static_cast<std::size_t>(self.size())});
-  return std::vector<std::uint8_t>(given.data, given.data + given.size);
-}
-
 void bindMotion(nb::class_<Environments>& cls) {
   cls.def(
          "step",
-         [](Environments& self, std::int64_t count) {
+         [](Environments& self, const Argument<std::int64_t>& count) {
            const Environments::Use use(self);
-           self.step(count);
+           self.step(count.as("n"));
          },
          nb::arg("n") = 1,
          "n steps of every environment that is running. Never raises for what happens in a step: "
@@ -148,9 +144,9 @@ void bindMotion(nb::class_<Environments>& cls) {
          "steps.")
       .def(
           "advance_to",
-          [](Environments& self, Real time) {
+          [](Environments& self, const Argument<Real>& time) {
             const Environments::Use use(self);
-            self.advanceTo(time);
+            self.advanceTo(time.as("time"));
           },
           nb::arg("time"),
           "Steps until the time of each environment is at least this [s]; the event solver stops "
@@ -159,7 +155,7 @@ void bindMotion(nb::class_<Environments>& cls) {
           "_reset",
           [](Environments& self, const std::optional<ArrayLike>& mask) {
             const Environments::Use use(self);
-            const std::vector<int> chosen = self.chosen(maskOf(self, mask));
+            const std::vector<int> chosen = chosenBy(self, mask);
             self.push();
             self.reset(chosen);
           },
@@ -169,7 +165,7 @@ void bindMotion(nb::class_<Environments>& cls) {
           [](Environments& self, nb::handle keyframe, const std::optional<ArrayLike>& mask) {
             const Environments::Use use(self);
             const int index = keyframeIndex(self.model(), keyframe);
-            const std::vector<int> chosen = self.chosen(maskOf(self, mask));
+            const std::vector<int> chosen = chosenBy(self, mask);
             self.push();
             self.reset(chosen);
             for (const int i : chosen) self.at(i).resetToKeyframe(index);
@@ -223,9 +219,9 @@ void bindInformation(nb::class_<Environments>& cls) {
   const auto ofEnvironment = [&cls](const char* name, auto get, const char* doc) {
     cls.def(
         name,
-        [get](Environments& self, int environment) {
+        [get](Environments& self, const Argument<int>& environment) {
           const Environments::Use use(self);
-          return get(self.at(self.checked(environment)));
+          return get(self.at(self.checked(environment.as("env"))));
         },
         nb::arg("env") = 0, doc);
   };
@@ -268,6 +264,7 @@ void bindInformation(nb::class_<Environments>& cls) {
       .def_prop_ro(
           "running",
           [](Environments& self) {
+            const Environments::Use use(self);
             const auto size = static_cast<std::size_t>(self.size());
             auto* flags = new bool[size];
             for (int i = 0; i < self.size(); ++i) flags[i] = self.isRunning(i);
@@ -287,21 +284,50 @@ void bindInformation(nb::class_<Environments>& cls) {
             return makeArray<std::uint64_t, nb::ndim<1>>(std::move(steps), {count});
           },
           "Steps taken by each environment, (num_envs,); a copy.")
-      .def("__repr__", [](const Environments& self) {
+      .def("__repr__", [](Environments& self) {
         return nb::str("<tangere.Simulator: {} environment(s), {} thread(s), t = {:g} s>")
-            .attr("format")(self.size(), self.numThreads(), self.at(0).state().time);
+            .attr("format")(self.size(), self.numThreads(), self.time()[0]);
       });
+}
+
+int visitHandlers(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  for (const auto& handler : nb::inst_ptr<Environments>(self)->handlers())
+    Py_VISIT(handler->object().ptr());
+  return 0;
+}
+
+int clearHandlers(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;
+  for (const auto& handler : nb::inst_ptr<Environments>(self)->handlers()) handler->forget();
+  return 0;
 }
 
 }  // namespace
 
 void bindSimulator(nb::module_& m) {
   bindReports(m);
-  nb::class_<Environments> cls(m, "SimulatorBase", nb::is_weak_referenceable(), nb::dynamic_attr(),
-                               "See Simulator.");
-  cls.def(nb::init<nb::object, int, int>(), nb::arg("model"), nb::arg("num_envs") = 1,
-          nb::arg("threads") = 1,
-          nb::sig("def __init__(self, model: Model, num_envs: int = 1, threads: int = 1) -> None"));
+  // A handler may well know its simulator: the garbage collector has to see that.
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&visitHandlers)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clearHandlers)},
+                                {0, nullptr}};
+  nb::class_<Environments> cls(m, "SimulatorBase", nb::is_weak_referenceable(),
+                               nb::type_slots(slots), "See Simulator.");
+  cls.def(
+      "__init__",
+      [](Environments* self, nb::object model, const Argument<int>& environments,
+         const Argument<int>& threads) {
+        if (FrozenModel* found = nullptr; !nb::try_cast(model, found, false) || found == nullptr)
+          throw nb::type_error(
+              ("model must be a Model, as tangere.load() and ModelBuilder.build() make it, found " +
+               shownValue(model))
+                  .c_str());
+        new (self)
+            Environments(std::move(model), environments.as("num_envs"), threads.as("threads"));
+      },
+      nb::arg("model").none(), nb::arg("num_envs") = 1, nb::arg("threads") = 1,
+      nb::sig("def __init__(self, model: Model, num_envs: int = 1, threads: int = 1) -> None"));
   bindArrays(cls);
   bindMotion(cls);
   bindForces(cls);
@@ -314,6 +340,7 @@ void bindSimulator(nb::module_& m) {
   bindSofts(m, cls);
   bindEvents(m, cls);
   bindCheckpoint(m, cls);
+  bindContactHandler(m, cls);
 }
 
 }  // namespace tangere::python

@@ -4,6 +4,7 @@
 // stays (controls, driven vertices), so that a simulator that gets it goes on to the same bits.
 #include "bindings.hpp"
 #include "environments.hpp"
+#include "simulator_arrays.hpp"
 #include "struct_binding.hpp"
 
 #include <cstring>
@@ -70,10 +71,11 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-nb::bytes save(Environments& self, const std::optional<int>& only) {
+nb::bytes save(Environments& self, const EnvironmentArgument& environment) {
   const Environments::Use use(self);
+  const std::optional<int> only = checkedEnvironment(self, environment);
   self.push();
-  const int first = only ? self.checked(*only) : 0;
+  const int first = only.value_or(0);
   const int count = only ? 1 : self.size();
   Writer out;
   out.add(kFormat);
@@ -146,18 +148,12 @@ void load(Environments& self, const nb::bytes& blob, const std::optional<ArrayLi
   const Environments::Use use(self);
   const std::vector<Saved> saved =
       parse({reinterpret_cast<const std::byte*>(blob.c_str()), blob.size()});
-  std::optional<std::vector<std::uint8_t>> flags;
-  if (mask) {
-    const auto given =
-        toArray<std::uint8_t>(*mask, "mask", {static_cast<std::size_t>(self.size())});
-    flags.emplace(given.data, given.data + given.size);
-  }
+  const std::vector<int> chosen = chosenBy(self, mask);
   const bool isForAll = saved.size() == 1;
   if (!isForAll && saved.size() != static_cast<std::size_t>(self.size()))
     throw InvalidInput("the state has " + std::to_string(saved.size()) +
                        " environments, the simulator " + std::to_string(self.size()));
   // All are read before one is set.
-  const std::vector<int> chosen = self.chosen(flags);
   std::vector<State> states;
   for (const int i : chosen) {
     const Saved& from = saved[isForAll ? 0 : static_cast<std::size_t>(i)];
@@ -179,10 +175,10 @@ void bindState(nb::module_&, nb::class_<Environments>& simulator) {
       .def("_set_state", &load, nb::arg("state"), nb::arg("mask") = nb::none(), "See set_state().")
       .def(
           "state_hash",
-          [](Environments& self, int environment) {
+          [](Environments& self, const Argument<int>& environment) {
             const Environments::Use use(self);
             self.push();
-            return self.at(self.checked(environment)).state().hash();
+            return self.at(self.checked(environment.as("env"))).state().hash();
           },
           nb::arg("env") = 0,
           "Hash of the state of an environment: the same on every machine for the same bits, and "

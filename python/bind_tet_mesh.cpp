@@ -32,7 +32,8 @@ void bindTetMesh(nb::module_& m) {
       field("num_surface_tets", &TetMeshQuality::numSurfaceTets,
             "with all four vertices on the surface"));
   bindResult<TetMeshReport>(
-      m, "TetMeshReport", "What the mesher did.", field("quality", &TetMeshReport::quality, ""),
+      m, "TetMeshReport", "What the mesher did.",
+      field("quality", &TetMeshReport::quality, "of the tetrahedra"),
       field("resolution", &TetMeshReport::resolution, "that was used [m]"),
       field("volume_error", &TetMeshReport::volumeError, "relative to the input"),
       field("surface_error", &TetMeshReport::surfaceError,

@@ -23,10 +23,12 @@ void bindContactPatchCache(nanobind::module_& m);
 // tangere._core
 void bindTetFiles(nanobind::module_& m);
 void bindMaterial(nanobind::module_& m);
+void bindPublishedMaterials(nanobind::module_& m);
 void bindSolverOptions(nanobind::module_& m);
 void bindArticulation(nanobind::module_& m);
 void bindSoftBody(nanobind::module_& m);
 void bindModel(nanobind::module_& m);
+void bindModelBuilder(nanobind::module_& m);
 void bindScene(nanobind::module_& m);
 void bindIntegrator(nanobind::module_& m);
 void bindSimulator(nanobind::module_& m);
@@ -39,6 +41,7 @@ void bindContacts(nanobind::module_& m, nanobind::class_<Environments>& simulato
 void bindBodies(nanobind::module_& m, nanobind::class_<Environments>& simulator);
 void bindSofts(nanobind::module_& m, nanobind::class_<Environments>& simulator);
 void bindEvents(nanobind::module_& m, nanobind::class_<Environments>& simulator);
+void bindContactHandler(nanobind::module_& m, nanobind::class_<Environments>& simulator);
 void bindCheckpoint(nanobind::module_& m, nanobind::class_<Environments>& simulator);
 
 // tangere._recording

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "environments.hpp"
 
-#include <unistd.h>
+#include "memory.hpp"
+#include "simulator_arrays.hpp"
+
+#include <tangere/limit_exceeded.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <stdexcept>
+#include <system_error>
 
 namespace tangere::python {
 
@@ -19,10 +22,22 @@ using Clock = std::chrono::steady_clock;
 // Between two looks for an interrupt.
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 constexpr int kMaxStepsAtOnce = 1 << 16;
+constexpr int kMaxThreads = 4096;
+// Fewer environments than these are made without a look at the memory.
+constexpr int kManyEnvironments = 256;
 
 bool isSame(std::span<const Real> a, std::span<const Real> b) {
   return a.size() == b.size() &&
          (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+void requireMemoryFor(const Model& model, int numEnvironments) {
+  if (numEnvironments < kManyEnvironments) return;
+  const std::size_t before = heapBytes();
+  const Simulator one(model);
+  const std::size_t after = heapBytes();
+  requireMemory(after > before ? static_cast<double>(after - before) * numEnvironments : 0,
+                std::to_string(numEnvironments) + " environments of this model");
 }
 
 }  // namespace
@@ -31,15 +46,23 @@ Environments::Environments(nb::object model, int numEnvironments, int numThreads
     : model_object_(std::move(model)),
       model_(nb::cast<const FrozenModel&>(model_object_).model),
       size_(numEnvironments),
-      num_threads_(numThreads),
-      process_(getpid()) {
+      num_threads_(numThreads) {
   if (size_ < 1) throw InvalidInput("num_envs must be at least 1, found " + std::to_string(size_));
-  if (num_threads_ < 1)
-    throw InvalidInput("threads must be at least 1, found " + std::to_string(num_threads_));
-  if (size_ == 1)
-    alone_.emplace(model_, num_threads_);
-  else
-    batch_.emplace(model_, size_, num_threads_);
+  if (num_threads_ < 1 || num_threads_ > kMaxThreads)
+    throw InvalidInput("threads must be from 1 to " + std::to_string(kMaxThreads) + ", found " +
+                       std::to_string(num_threads_));
+  requireMemoryFor(model_, size_);
+  exclusive_.hasThreads = num_threads_ > 1;
+  try {
+    if (size_ == 1)
+      alone_.emplace(model_, num_threads_);
+    else
+      batch_.emplace(model_, size_, num_threads_);
+  } catch (const std::system_error& error) {
+    throw LimitExceeded("this machine does not let " + std::to_string(num_threads_) +
+                        " threads start: " + error.what());
+  }
+  has_stopped_.assign(static_cast<std::size_t>(size_), 0);
   const auto rows = static_cast<std::size_t>(size_);
   const State& state = at(0).state();
   q_.resize(rows * state.q.size());
@@ -49,16 +72,12 @@ Environments::Environments(nb::object model, int numEnvironments, int numThreads
   pull();
 }
 
-Environments::Use::Use(Environments& environments) : environments_(environments) {
-  if (environments.num_threads_ > 1 && environments.process_ != getpid())
-    throw std::runtime_error(
-        "this Simulator was made before fork(), and its threads are in the other process: make a "
-        "new one here");
-  if (environments.is_used_.exchange(true))
-    throw std::runtime_error("another thread is using this Simulator: use one for each thread");
+Environments::~Environments() {
+  if (!exclusive_.isForked()) return;
+  // To end them would be to wait for threads that are in another process.
+  if (alone_) new Simulator(std::move(*alone_));
+  if (batch_) new BatchedSimulator(std::move(*batch_));
 }
-
-Environments::Use::~Use() { environments_.is_used_ = false; }
 
 Simulator& Environments::at(int environment) {
   return alone_ ? *alone_ : batch_->environment(environment);
@@ -75,26 +94,39 @@ int Environments::checked(int environment) const {
 }
 
 bool Environments::isRunning(int environment) const {
-  return alone_ ? is_alone_running_ : batch_->isRunning(environment);
+  return has_stopped_[static_cast<std::size_t>(environment)] == 0 &&
+         (alone_ || batch_->isRunning(environment));
 }
 
 int Environments::numRunning() const {
-  return alone_ ? static_cast<int>(is_alone_running_) : batch_->numRunning();
-}
-
-std::vector<int> Environments::chosen(const std::optional<std::vector<std::uint8_t>>& mask) const {
-  std::vector<int> out;
-  for (int i = 0; i < size_; ++i)
-    if (!mask || (*mask)[static_cast<std::size_t>(i)] != 0) out.push_back(i);
-  return out;
+  int count = 0;
+  for (int i = 0; i < size_; ++i) count += isRunning(i) ? 1 : 0;
+  return count;
 }
 
 void Environments::advance(int count) {
-  if (batch_) {
+  if (batch_)
     batch_->step(count);
-    return;
-  }
-  if (is_alone_running_) is_alone_running_ = !isRefused(alone_->step(count).status);
+  else if (isRunning(0) && isRefused(alone_->step(count).status))
+    has_stopped_[0] = 1;
+}
+
+std::vector<State> Environments::states() const {
+  std::vector<State> out;
+  for (int i = 0; i < size_; ++i) out.push_back(at(i).state());
+  return out;
+}
+
+void Environments::raiseOfHandlers(const std::vector<State>& before) {
+  const auto failed = std::find_if(handlers_.begin(), handlers_.end(),
+                                   [](const auto& handler) { return handler->hasFailed(); });
+  if (failed == handlers_.end()) return;
+  for (int i = 0; i < size_; ++i) setState(i, before[static_cast<std::size_t>(i)]);
+  pull();
+  // Those of other environments in the same step are not told: one is enough to stop.
+  for (const auto& handler : handlers_)
+    if (handler != *failed) handler->dismiss();
+  (*failed)->rethrow();
 }
 
 void Environments::repeat(std::int64_t count, const std::function<void(int)>& function) {
@@ -102,12 +134,16 @@ void Environments::repeat(std::int64_t count, const std::function<void(int)>& fu
   for (std::int64_t done = 0; done < count;) {
     const int now = static_cast<int>(std::min<std::int64_t>(atOnce, count - done));
     const auto begin = Clock::now();
+    const std::vector<State> before = handlers_.empty() ? std::vector<State>() : states();
     {
       const nb::gil_scoped_release release;
       function(now);
     }
     done += now;
-    if (Clock::now() - begin < kLookEvery) atOnce = std::min(2 * atOnce, kMaxStepsAtOnce);
+    if (!handlers_.empty())
+      raiseOfHandlers(before);  // step by step
+    else if (Clock::now() - begin < kLookEvery)
+      atOnce = std::min(2 * atOnce, kMaxStepsAtOnce);
     if (PyErr_CheckSignals() != 0) {
       pull();
       throw nb::python_error();
@@ -146,14 +182,22 @@ void Environments::advanceTo(Real time) {
       repeat(std::max<std::int64_t>(sure, 1), [this](int now) { advance(now); });
     }
   } else {
-    for (int i = 0; i < size_; ++i) {
-      repeat(isRunning(i) ? 1 : 0, [&](int) {
-        const StepReport& report = at(i).advanceTo(time);
-        if (alone_ && isRefused(report.status)) is_alone_running_ = false;
-      });
-    }
+    for (int i = 0; i < size_; ++i) advanceAlone(i, time);
   }
   pull();
+}
+
+void Environments::advanceAlone(int environment, Real time) {
+  Simulator& simulator = at(environment);
+  const auto stopIf = [&](const StepReport& report) {
+    if (isRefused(report.status)) has_stopped_[static_cast<std::size_t>(environment)] = 1;
+  };
+  if (model_.options().solver == SolverType::Event) {
+    if (isRunning(environment)) repeat(1, [&](int) { stopIf(simulator.advanceTo(time)); });
+    return;
+  }
+  while (isRunning(environment) && simulator.state().time < time)
+    repeat(1, [&](int) { stopIf(simulator.step()); });
 }
 
 void Environments::reset(std::span<const int> environments) {
@@ -161,6 +205,7 @@ void Environments::reset(std::span<const int> environments) {
   const std::vector<Real> still(at(0).controls().size(), 0);
   for (const int i : environments) {
     mask[static_cast<std::size_t>(i)] = 1;
+    has_stopped_[static_cast<std::size_t>(i)] = 0;
     for (const VertexTarget& driven : at(i).vertexTargets())
       at(i).releaseVertex(driven.soft, driven.vertex);
     at(i).setControls(still);
@@ -169,7 +214,6 @@ void Environments::reset(std::span<const int> environments) {
     batch_->reset(mask);
   } else if (!environments.empty()) {
     alone_->reset();
-    is_alone_running_ = true;
   }
   for (const int i : environments) pullRow(i);
 }
@@ -177,29 +221,39 @@ void Environments::reset(std::span<const int> environments) {
 void Environments::setState(int environment, const State& state) {
   // Checked before anything changes.
   at(environment).setState(state);
+  has_stopped_[static_cast<std::size_t>(environment)] = 0;
   if (isRunning(environment)) return;
-  if (alone_) {
-    is_alone_running_ = true;
-    return;
-  }
   std::vector<std::uint8_t> mask(static_cast<std::size_t>(size_), 0);
   mask[static_cast<std::size_t>(environment)] = 1;
   batch_->reset(mask);
   at(environment).setState(state);
 }
 
+int Environments::addHandler(int environment, nb::object object) {
+  for (const auto& handler : handlers_)
+    if (handler->object().is(object))
+      throw InvalidInput("this handler was added before: each belongs to one environment");
+  auto handler = std::make_shared<PythonHandler>(std::move(object));
+  const int number = at(environment).addContactHandler(handler);
+  handlers_.push_back(std::move(handler));
+  return number;
+}
+
 void Environments::setParameters(int environment, const ModelParameters& parameters) {
-  own_dynamics_[environment].reset();
   if (batch_) {
     batch_->setParameters(environment, parameters);
+    own_dynamics_[environment].reset();
     return;
   }
+  if (alone_->numContactHandlers() > 0)
+    throw InvalidInput("an environment with contact handlers keeps its parameters");
   Simulator changed(model_.withParameters(parameters), num_threads_);
   changed.setState(alone_->state());
   changed.setControls(alone_->controls());
   for (const VertexTarget& driven : alone_->vertexTargets())
     changed.driveVertex(driven.soft, driven.vertex, driven.target);
   alone_ = std::move(changed);
+  own_dynamics_[environment].reset();
 }
 
 void Environments::rollout(int numSteps, std::span<const Real> controls, std::span<Real> q,
@@ -311,6 +365,15 @@ Dynamics& Environments::dynamicsAt(int environment) {
   const State& state = at(environment).state();
   dynamics->setState(state.q, state.v);
   return *dynamics;
+}
+
+Environments& environmentsOf(nb::handle simulator) {
+  const bool isOne = PyType_Check(simulator.ptr()) == 0 && nb::isinstance<Environments>(simulator);
+  if (!isOne)
+    throw nb::type_error(("simulator must be a Simulator, found " + shownValue(simulator)).c_str());
+  if (!nb::inst_ready(simulator))
+    throw nb::type_error("this Simulator was not initialized: call super().__init__() first");
+  return nb::cast<Environments&>(simulator);
 }
 
 }  // namespace tangere::python

@@ -9,14 +9,15 @@
 // call; where it cannot be, that call throws and nothing has changed.
 #pragma once
 
+#include "exclusive_use.hpp"
 #include "frozen_model.hpp"
+#include "python_handler.hpp"
 
 #include <tangere/batch.hpp>
 #include <tangere/dynamics.hpp>
 
 #include <nanobind/nanobind.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,19 +31,14 @@ namespace tangere::python {
 class Environments {
  public:
   Environments(nanobind::object model, int numEnvironments, int numThreads);
+  ~Environments();
+  Environments(const Environments&) = delete;
+  Environments& operator=(const Environments&) = delete;
 
-  /// Held by whoever looks into the environments or moves them. Two at a time would be two threads
-  /// in one simulator: the second one throws. So does a process that was forked from the one that
-  /// has the threads.
-  class Use {
+  /// Held by whoever looks into the environments or moves them.
+  class Use : public ExclusiveUse {
    public:
-    explicit Use(Environments& environments);
-    ~Use();
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-
-   private:
-    Environments& environments_;
+    explicit Use(Environments& environments) : ExclusiveUse(environments.exclusive_) {}
   };
 
   [[nodiscard]] const Model& model() const { return model_; }
@@ -54,8 +50,6 @@ class Environments {
   /// Checks a number given by a user.
   [[nodiscard]] int checked(int environment) const;
   [[nodiscard]] bool isRunning(int environment) const;
-  /// The environments with a mask that is not zero; all where there is none.
-  [[nodiscard]] std::vector<int> chosen(const std::optional<std::vector<std::uint8_t>>& mask) const;
 
   /// Without the interpreter's lock; an interrupt (Ctrl-C) ends them early.
   void step(std::int64_t count);
@@ -65,6 +59,11 @@ class Environments {
   /// Runs again after it was stopped or its state was set.
   void setState(int environment, const State& state);
   void setParameters(int environment, const ModelParameters& parameters);
+  /// Number of the handler in its environment.
+  int addHandler(int environment, nanobind::object handler);
+  [[nodiscard]] const std::vector<std::shared_ptr<PythonHandler>>& handlers() const {
+    return handlers_;
+  }
 
   /// Takes over what was written into the arrays; then the arrays are what the environments are.
   void push();
@@ -80,8 +79,12 @@ class Environments {
   [[nodiscard]] Dynamics& dynamicsAt(int environment);
 
  private:
+  /// Calls advance(n) for some steps at a time, `count` in all. What a handler raises ends it.
   void repeat(std::int64_t count, const std::function<void(int)>& advance);
   void advance(int count);
+  void advanceAlone(int environment, Real time);
+  [[nodiscard]] std::vector<State> states() const;
+  void raiseOfHandlers(const std::vector<State>& before);
   [[nodiscard]] int numRunning() const;
   void pushRow(int environment);
   void pullRow(int environment);
@@ -89,14 +92,14 @@ class Environments {
   nanobind::object model_object_;
   Model model_;
   int size_, num_threads_;
-  std::int64_t process_;
+  Exclusive exclusive_{"Simulator"};
   std::optional<Simulator> alone_;  // one environment: the threads share its step
-  bool is_alone_running_ = true;
   std::optional<BatchedSimulator> batch_;
+  std::vector<std::uint8_t> has_stopped_;  // beside those that batch_ stopped
   std::unique_ptr<Dynamics> dynamics_;
   std::map<int, std::unique_ptr<Dynamics>> own_dynamics_;
+  std::vector<std::shared_ptr<PythonHandler>> handlers_;
   std::vector<Real> q_, v_, time_, controls_;
-  std::atomic<bool> is_used_{false};
 };
 
 }  // namespace tangere::python

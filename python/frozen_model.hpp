@@ -9,7 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +21,17 @@ struct FrozenModel {
   std::vector<ImportNote> notes;
   nanobind::object recipe;  ///< a tuple of picklable things: see tangere/_recipe.py
 };
+
+/// Names of parts by their indices; `model` must live as long.
+using NameOf = std::function<std::string(int)>;
+[[nodiscard]] NameOf bodyNames(const Model& model);
+[[nodiscard]] NameOf softNames(const Model& model);
+[[nodiscard]] NameOf jointNames(const Model& model);
+[[nodiscard]] NameOf actuatorNames(const Model& model);
+[[nodiscard]] NameOf sensorNames(const Model& model);
+[[nodiscard]] NameOf keyframeNames(const Model& model);
+[[nodiscard]] int numKeyframes(const Model& model);
+[[nodiscard]] std::vector<std::string> namesOf(int count, const NameOf& nameOf);
 
 /// Index of a body given by name or index. Throws InvalidInput with near names.
 [[nodiscard]] int bodyIndex(const Model& model, nanobind::handle body);

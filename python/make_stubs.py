@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the stubs of the compiled modules: make_stubs.py FOLDER MODULE...
+"""Writes the stubs of the compiled modules: make_stubs.py FOLDER MODULE... [--output OTHER]
 
-FOLDER is the package as it was built; the stubs go there.
+FOLDER is the package as it was built; the stubs go there, or to OTHER.
 
 What nanobind generates is made truer where it is vague: enumerations may be given by name but come
 out as members, a plain shape stands for a BodyShape, paths and tuples say what they are made of.
@@ -30,6 +30,8 @@ def main(folder: Path, modules: list[str]) -> None:
         text = generator.get()
         # Parts of one line and of signatures over several lines alike.
         text = re.sub(r"-> ((?:\w+\.)*\w+) \| str:", r"-> \1:", text)
+        # Taken only to be refused with near names.
+        text = text.replace(", **unknown) -> None", ") -> None")
         text = re.sub(r"os\.PathLike\b(?!\[)", "os.PathLike[str]", text)
         text = text.replace("-> tuple: ...", "-> tuple[object, ...]: ...")
         text = text.replace("def __repr__(self) -> object", "def __repr__(self) -> str")
@@ -52,4 +54,7 @@ def main(folder: Path, modules: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    *arguments, flag, output = sys.argv[1:] if "--output" in sys.argv else [
+        *sys.argv[1:], "--output", sys.argv[1]
+    ]
+    main(Path(output), arguments[1:])

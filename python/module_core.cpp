@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
   nanobind::module_::import_("tangere._collision");  // shapes, and the errors of both
   bindTetFiles(m);
   bindMaterial(m);
+  bindPublishedMaterials(m);
   bindSolverOptions(m);
   bindArticulation(m);
   bindSoftBody(m);

@@ -3,14 +3,20 @@
 // Arrays with the environment axis first.
 #pragma once
 
+#include "argument.hpp"
 #include "arrays.hpp"
 #include "environments.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace tangere::python {
+
+/// Those of a Simulator. Throws TypeError for something else, and for one whose class forgot
+/// super().__init__().
+[[nodiscard]] Environments& environmentsOf(nb::handle simulator);
 
 /// A new array (num_envs, shape...), filled by fill(environment, row).
 template <class Fill>
@@ -25,7 +31,8 @@ template <class Fill>
   return makeArray<Real>(std::move(values), std::move(shape));
 }
 
-/// The same of one environment alone (shape...), or of all where there is none.
+/// The same of one environment alone (shape...), or of all where there is none. `environment` is
+/// one of them.
 template <class Fill>
 [[nodiscard]] NumpyArray<Real> gather(const Environments& environments,
                                       std::optional<int> environment,
@@ -34,9 +41,19 @@ template <class Fill>
   std::size_t width = 1;
   for (const std::size_t n : shape) width *= n;
   std::vector<Real> values(width);
-  fill(environments.checked(*environment), values.data());
+  fill(*environment, values.data());
   return makeArray<Real>(std::move(values), std::move(shape));
 }
+
+using EnvironmentArgument = std::optional<Argument<int>>;
+
+/// The environment that was asked for; nothing: all of them.
+[[nodiscard]] std::optional<int> checkedEnvironment(const Environments& environments,
+                                                    const EnvironmentArgument& environment);
+
+/// The environments whose mask is true; all where there is none. Throws InvalidInput.
+[[nodiscard]] std::vector<int> chosenBy(const Environments& environments,
+                                        const std::optional<ArrayLike>& mask);
 
 /// Numbers for each environment.
 struct Rows {

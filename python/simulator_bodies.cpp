@@ -3,46 +3,22 @@
 // Bodies by name: sim.body("box").position.
 #include "bindings.hpp"
 #include "core_enums.hpp"
-#include "environments.hpp"
-#include "simulator_arrays.hpp"
+#include "part_view.hpp"
 #include "struct_binding.hpp"
 
 namespace tangere::python {
 
 namespace {
 
-/// A body of one environment, or of all of them.
-struct BodyView {
-  nb::object simulator;
-  int index = 0;
-  std::optional<int> env;
-
-  [[nodiscard]] Environments& environments() const { return nb::cast<Environments&>(simulator); }
+struct BodyView : PartView {
+  [[nodiscard]] std::string name() const { return std::string(model().bodyName(index)); }
 
   template <class Fill>
-  [[nodiscard]] NumpyArray<Real> read(std::vector<std::size_t> shape, const Fill& fill) const {
-    Environments& all = environments();
-    const Environments::Use use(all);
-    all.push();
-    return gather(all, env, std::move(shape),
-                  [&](int i, Real* out) { fill(all.at(i).body(index), out); });
-  }
-  template <class Function>
-  void write(const Function& function) const {
-    Environments& all = environments();
-    const Environments::Use use(all);
-    all.push();
-    for (int i = 0; i < all.size(); ++i)
-      if (!env || *env == i) function(i, all.at(i));
-    all.pull();
-  }
-  /// Numbers for each environment.
-  [[nodiscard]] Rows rows(const ArrayLike& input, const char* name) const {
-    return rowsFor(environments(), input, name, {3});
+  [[nodiscard]] NumpyArray<Real> readBody(std::vector<std::size_t> shape, const Fill& fill) const {
+    return read(std::move(shape), [&](const Simulator& s, Real* out) { fill(s.body(index), out); });
   }
 };
 
-void put(const Vec3& v, Real* out) { out[0] = v.x, out[1] = v.y, out[2] = v.z; }
 Vec3 vectorOf(std::span<const Real> row) { return {row[0], row[1], row[2]}; }
 
 template <class Fill>
@@ -67,53 +43,51 @@ void bindView(nb::module_& m) {
       "A body of a simulator. Arrays lead with the environment axis, unless one environment was "
       "asked for; they are copies.")
       .def_prop_ro(
-          "name",
-          [](const BodyView& self) {
-            return std::string(self.environments().model().bodyName(self.index));
-          },
-          "Its name.")
-      .def_ro("index", &BodyView::index, "Its index.")
+          "name", [](const BodyView& self) { return self.name(); }, "Its name.")
+      .def_prop_ro(
+          "index", [](const BodyView& self) { return self.index; }, "Its index.")
       .def_prop_ro(
           "pose",
           [](const BodyView& self) {
-            return self.read({4, 4},
-                             [](const BodyState& b, Real* out) { writeTransform(b.pose, out); });
+            return self.readBody(
+                {4, 4}, [](const BodyState& b, Real* out) { writeTransform(b.pose, out); });
           },
           "(num_envs, 4, 4), body to world.")
       .def_prop_ro(
           "position",
           [](const BodyView& self) {
-            return self.read({3},
-                             [](const BodyState& b, Real* out) { put(b.pose.translation, out); });
+            return self.readBody(
+                {3}, [](const BodyState& b, Real* out) { put(b.pose.translation, out); });
           },
           "Of its origin, (num_envs, 3) [m].")
       .def_prop_ro(
-          "quaternion", [](const BodyView& self) { return self.read({4}, &putQuaternion); },
+          "quaternion", [](const BodyView& self) { return self.readBody({4}, &putQuaternion); },
           "(num_envs, 4), w x y z.")
       .def_prop_ro(
           "linear_velocity",
           [](const BodyView& self) {
-            return self.read({3},
-                             [](const BodyState& b, Real* out) { put(b.linearVelocity, out); });
+            return self.readBody({3},
+                                 [](const BodyState& b, Real* out) { put(b.linearVelocity, out); });
           },
           "Of its origin, world, (num_envs, 3) [m/s].")
       .def_prop_ro(
           "angular_velocity",
           [](const BodyView& self) {
-            return self.read({3},
-                             [](const BodyState& b, Real* out) { put(b.angularVelocity, out); });
+            return self.readBody(
+                {3}, [](const BodyState& b, Real* out) { put(b.angularVelocity, out); });
           },
           "World, (num_envs, 3) [rad/s].")
       .def(
           "set_pose",
-          [](const BodyView& self, const Transform& pose) {
+          [](const BodyView& self, const Argument<Transform>& given) {
+            const Transform pose = given.as("pose");
             self.write([&](int, Simulator& s) { s.setPose(self.index, pose); });
           },
           nb::arg("pose"), "Moves a free, fixed or kinematic body; wakes what sleeps near it.")
       .def(
           "set_velocity",
           [](const BodyView& self, const ArrayLike& linear, const ArrayLike& angular) {
-            const Rows v = self.rows(linear, "linear"), w = self.rows(angular, "angular");
+            const Rows v = self.rows(linear, "linear", {3}), w = self.rows(angular, "angular", {3});
             self.write([&](int i, Simulator& s) {
               s.setVelocity(self.index, vectorOf(v.of(i)), vectorOf(w.of(i)));
             });
@@ -124,7 +98,7 @@ void bindView(nb::module_& m) {
       .def(
           "apply_force",
           [](const BodyView& self, const ArrayLike& force, const ArrayLike& torque) {
-            const Rows f = self.rows(force, "force"), t = self.rows(torque, "torque");
+            const Rows f = self.rows(force, "force", {3}), t = self.rows(torque, "torque", {3});
             self.write([&](int i, Simulator& s) {
               s.applyForce(self.index, vectorOf(f.of(i)), vectorOf(t.of(i)));
             });
@@ -132,8 +106,7 @@ void bindView(nb::module_& m) {
           nb::arg("force"), nb::arg("torque").sig("(0, 0, 0)") = nb::make_tuple(0, 0, 0),
           "At the centre of mass, world, for the next step only [N, N m].")
       .def("__repr__", [](const BodyView& self) {
-        return nb::str("<tangere.BodyView '{}'>")
-            .attr("format")(std::string(self.environments().model().bodyName(self.index)));
+        return nb::str("<tangere.BodyView '{}'>").attr("format")(self.name());
       });
 }
 
@@ -144,10 +117,8 @@ void bindBodies(nb::module_& m, nb::class_<Environments>& simulator) {
   simulator
       .def(
           "body",
-          [](nb::handle self, nb::handle body, std::optional<int> env) {
-            auto& environments = nb::cast<Environments&>(self);
-            if (env) env = environments.checked(*env);
-            return BodyView{nb::borrow(self), bodyIndex(environments.model(), body), env};
+          [](nb::handle self, nb::handle body, const EnvironmentArgument& env) {
+            return viewOf<BodyView>(self, body, env, &bodyIndex);
           },
           nb::arg("name"), nb::arg("env") = nb::none(),
           nb::sig("def body(self, name: str | int, env: int | None = None) -> BodyView"),

@@ -5,6 +5,7 @@
 #include "contact_rows.hpp"
 #include "core_enums.hpp"
 #include "environments.hpp"
+#include "simulator_arrays.hpp"
 #include "struct_binding.hpp"
 
 namespace tangere::python {
@@ -12,37 +13,30 @@ namespace tangere::python {
 namespace {
 
 template <class Function>
-void forChosen(Environments& self, const std::optional<int>& environment,
+void forChosen(Environments& self, const EnvironmentArgument& environment,
                const Function& function) {
-  if (environment) {
-    function(self.checked(*environment));
+  if (const std::optional<int> only = checkedEnvironment(self, environment)) {
+    function(*only);
     return;
   }
   for (int i = 0; i < self.size(); ++i) function(i);
 }
 
-std::vector<std::string> bodyNamesOf(const Model& model) {
-  std::vector<std::string> names;
-  for (int i = 0; i < model.numBodies(); ++i) names.emplace_back(model.bodyName(i));
-  return names;
-}
-
-nb::object contacts(Environments& self, const std::optional<int>& environment) {
+nb::object contacts(Environments& self, const EnvironmentArgument& environment) {
   const Environments::Use use(self);
   ContactRows rows;
   forChosen(self, environment,
             [&](int i) { rows.add(i, self.at(i).contacts(), &self.at(i).state()); });
-  return rows.array(bodyNamesOf(self.model()));
+  return rows.array(namesOf(self.model().numBodies(), bodyNames(self.model())));
 }
 
-nb::object pressureContacts(Environments& self, const std::optional<int>& environment) {
+nb::object pressureContacts(Environments& self, const EnvironmentArgument& environment) {
   const Environments::Use use(self);
   PolygonRows rows;
   forChosen(self, environment, [&](int i) { rows.add(i, self.at(i).pressureContacts()); });
-  std::vector<std::string> softNames;
-  for (int i = 0; i < self.model().numSoftBodies(); ++i)
-    softNames.emplace_back(self.model().softBodyName(i));
-  return rows.array(bodyNamesOf(self.model()), softNames);
+  const Model& model = self.model();
+  return rows.array(namesOf(model.numBodies(), bodyNames(model)),
+                    namesOf(model.numSoftBodies(), softNames(model)));
 }
 
 }  // namespace

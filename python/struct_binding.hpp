@@ -3,10 +3,12 @@
 // Plain structs of the engine as Python classes: one line a field gives an attribute, an argument
 // of the constructor with the engine's default, a place in repr() and in pickles.
 //
-// Lists come out as tuples: appending to a copy would be lost in silence; a tuple refuses.
+// Lists come out as tuples: appending to a copy would be lost in silence; a tuple refuses. A value
+// that does not fit is refused with the name of its field, a field that is not there with near
+// names.
 #pragma once
 
-#include "casters.hpp"
+#include "argument.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -20,6 +22,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tangere::python {
@@ -48,22 +51,25 @@ template <class E>
 struct IsSharedPointer<std::shared_ptr<E>> : std::true_type {};
 
 template <bool isWritable, class Class, class T, class F>
-void bindField(Class& cls, const Field<T, F>& field) {
+void bindField(Class& cls, const char* owner, const Field<T, F>& field) {
   F T::*member = field.member;
-  if constexpr (IsVector<F>::value) {
-    using Tuple = nb::typed<nb::tuple, typename IsVector<F>::Element, nb::ellipsis>;
-    const auto get = [member](const T& self) {
-      return Tuple(nb::tuple(nb::cast(self.*member, nb::rv_policy::copy)));
-    };
+  const auto bind = [&](const auto& get) {
     if constexpr (isWritable)
       cls.def_prop_rw(
-          field.name, get, [member](T& self, const F& value) { self.*member = value; }, field.doc);
+          field.name, get,
+          [member, name = std::string(owner) + "." + field.name](
+              T& self, const Argument<F>& value) { self.*member = value.as(name); },
+          field.doc);
     else
       cls.def_prop_ro(field.name, get, field.doc);
-  } else if constexpr (isWritable) {
-    cls.def_rw(field.name, member, field.doc);
+  };
+  if constexpr (IsVector<F>::value) {
+    using Tuple = nb::typed<nb::tuple, typename IsVector<F>::Element, nb::ellipsis>;
+    bind([member](const T& self) {
+      return Tuple(nb::tuple(nb::cast(self.*member, nb::rv_policy::copy)));
+    });
   } else {
-    cls.def_ro(field.name, member, field.doc);
+    bind([member](const T& self) -> const F& { return self.*member; });
   }
 }
 
@@ -107,15 +113,17 @@ template <class T, class... Fs>
 nb::class_<T> bindStruct(nb::module_& m, const char* name, const char* doc,
                          const Field<T, Fs>&... fields) {
   nb::class_<T> cls(m, name, doc);
-  (bindField<true>(cls, fields), ...);
+  (bindField<true>(cls, name, fields), ...);
   const T plain{};
   cls.def(
       "__init__",
-      [fields...](T* self, const Fs&... values) {
-        new (self) T{};
-        ((self->*(fields.member) = values), ...);
+      [name, fields...](T* self, const Argument<Fs>&... values, const nb::kwargs& unknown) {
+        refuseUnknown(name, unknown, {fields.name...});
+        T made{};
+        ((made.*(fields.member) = values.as(std::string(name) + "." + fields.name)), ...);
+        new (self) T(std::move(made));
       },
-      argumentFor(fields.name, plain.*(fields.member))...);
+      argumentFor(fields.name, plain.*(fields.member))..., nb::arg("unknown"));
   const std::vector<const char*> names{fields.name...};
   cls.def("__repr__", [names](nb::handle self) {
     return describeStruct<T>(self, nb::cast(T{}, nb::rv_policy::move), names);
@@ -134,7 +142,7 @@ template <class T, class... Fs>
 nb::class_<T> bindResult(nb::module_& m, const char* name, const char* doc,
                          const Field<T, Fs>&... fields) {
   nb::class_<T> cls(m, name, doc);
-  (bindField<false>(cls, fields), ...);
+  (bindField<false>(cls, name, fields), ...);
   const std::vector<const char*> names{fields.name...};
   cls.def("__repr__",
           [names](nb::handle self) { return describeStruct<T>(self, nb::handle(), names); });

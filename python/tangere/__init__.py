@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         BodyShape,
         BodyType,
         BodyView,
+        ConstraintRow,
+        ConstraintRows,
         ContactKind,
         ContactLimits,
         ContactModel,
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
         EventStatistics,
         FrictionOf,
         GainsOf,
+        HandlerForce,
+        HandlerView,
         ImportNote,
         ImpulseOptions,
         Joint,
@@ -88,11 +92,20 @@ if TYPE_CHECKING:
         TendonTerm,
         TendonVia,
         ViaKind,
+        published_materials,
+        published_pairs,
         read_tet_mesh,
         write_tet_mesh,
     )
+    from tangere._handler import ContactHandler
     from tangere._load import load, loads
-    from tangere._recording import Recorder, Recording, first_difference
+    from tangere._recording import (
+        RecordedJoint,
+        RecordedShape,
+        Recorder,
+        Recording,
+        first_difference,
+    )
     from tangere._simulator import Rollout, Simulator
     from tangere._state import State
     from tangere.collision import (
@@ -134,18 +147,21 @@ __version__ = "0.1.0"
 # next to nothing, `tangere.collision` brings no dynamics, and only recordings bring HDF5.
 _HOMES = {
     "tangere._core": (
-        "Actuator ActuatorDynamics ActuatorTarget Body BodyShape BodyType BodyView ContactKind "
-        "ContactLimits ContactModel ContactResult ControlSchedule ElasticModel Elasticity "
-        "EnergyLedger Equality EqualityType EventCause EventMethod EventOptions EventPolicy "
-        "EventRecord EventStatistics FrictionOf GainsOf ImportNote ImpulseOptions Joint JointType "
-        "Keyframe MassScale Material MaterialPair Model ModelBuilder ModelParameters PlaneContact "
-        "PositionCorrection RestitutionDamping SapContactModel SapGuess SapLinearSolver SapOptions "
-        "Sensor SensorFrame SensorType ShapePairRule SimulationOptions Site SleepOptions "
-        "SoftAttachment SoftBody SoftPreconditioner SoftView SolverType StartPosition StepReport "
-        "StepStatus Tendon TendonTerm TendonVia ViaKind read_tet_mesh write_tet_mesh"
+        "Actuator ActuatorDynamics ActuatorTarget Body BodyShape BodyType BodyView ConstraintRow "
+        "ConstraintRows ContactKind ContactLimits ContactModel ContactResult ControlSchedule "
+        "ElasticModel Elasticity EnergyLedger Equality EqualityType EventCause EventMethod "
+        "EventOptions EventPolicy EventRecord EventStatistics FrictionOf GainsOf HandlerForce "
+        "HandlerView ImportNote ImpulseOptions Joint JointType Keyframe MassScale Material "
+        "MaterialPair Model ModelBuilder ModelParameters PlaneContact PositionCorrection "
+        "RestitutionDamping SapContactModel SapGuess SapLinearSolver SapOptions Sensor SensorFrame "
+        "SensorType ShapePairRule SimulationOptions Site SleepOptions SoftAttachment SoftBody "
+        "SoftPreconditioner SoftView SolverType StartPosition StepReport StepStatus Tendon "
+        "TendonTerm TendonVia ViaKind published_materials published_pairs read_tet_mesh "
+        "write_tet_mesh"
     ),
+    "tangere._handler": "ContactHandler",
     "tangere._load": "load loads",
-    "tangere._recording": "Recorder Recording first_difference",
+    "tangere._recording": "RecordedJoint RecordedShape Recorder Recording first_difference",
     "tangere._simulator": "Rollout Simulator",
     "tangere._state": "State",
     "tangere.collision": (
@@ -173,6 +189,9 @@ __all__ = [
     "Capsule",
     "Compound",
     "Cone",
+    "ConstraintRow",
+    "ConstraintRows",
+    "ContactHandler",
     "ContactKind",
     "ContactLimits",
     "ContactModel",
@@ -197,6 +216,8 @@ __all__ = [
     "FileError",
     "FrictionOf",
     "GainsOf",
+    "HandlerForce",
+    "HandlerView",
     "HeightField",
     "ImportNote",
     "ImpulseOptions",
@@ -217,6 +238,8 @@ __all__ = [
     "PlaneContact",
     "PointCloud",
     "PositionCorrection",
+    "RecordedJoint",
+    "RecordedShape",
     "Recorder",
     "Recording",
     "RestitutionDamping",
@@ -263,6 +286,8 @@ __all__ = [
     "loads",
     "mesh_shape",
     "plot",
+    "published_materials",
+    "published_pairs",
     "read_mesh",
     "read_tet_mesh",
     "scenes",

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m tangere demo: simulates a scene of the package and says what happened."""
+"""python -m tangere demo: simulates a scene of the package and says what happened.
+
+Every other command goes to the command line program, which comes with the package:
+python -m tangere view FILE, or tangere view FILE.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import warnings
@@ -40,16 +45,39 @@ def _demo(scene: str, duration: float, threads: int) -> int:
     return 0
 
 
+PROGRAM = Path(__file__).parent / "_bin" / "tangere"
+
+
+def _program(arguments: list[str]) -> int:
+    """Becomes the command line program."""
+    if not PROGRAM.exists():
+        print(
+            f"tangere: '{arguments[0]}' is a command of the command line program, which this "
+            "package was built without",
+            file=sys.stderr,
+        )
+        return 2
+    sys.stdout.flush()
+    os.execv(PROGRAM, [str(PROGRAM), *arguments])
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tangere", description="Tangere in Python.")
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] not in ("demo", "scenes", "-h", "--help"):
+        return _program(given)
+    parser = argparse.ArgumentParser(
+        prog="python -m tangere",
+        description="Tangere in Python.",
+        epilog="Every other command is one of the program: tangere run --help, tangere view FILE, ...",
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="simulate a scene and say what happened")
     demo.add_argument("scene", nargs="?", default="pyramid.toml", help="of the package, or a file")
     demo.add_argument("--duration", type=float, default=2.0, help="simulated time [s]")
     demo.add_argument("--threads", type=int, default=1)
     commands.add_parser("scenes", help="list the scenes of the package")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     if options.command == "scenes":
         from tangere import scenes
 
@@ -64,5 +92,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """The command `tangere`."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

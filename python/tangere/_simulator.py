@@ -55,21 +55,38 @@ class Simulator(SimulatorBase):
         >>> sim.steps.tolist()
         [0, 5]
         """
+        # What is no seed is refused before anything changes.
+        rng = self.rng if seed is None else np.random.default_rng(seed)
         self._reset(mask)
-        if seed is not None:
-            self.rng = np.random.default_rng(seed)
+        self.rng = rng
 
     def state(self, env: int | None = None) -> State:
         """All environments, or one of them, as one blob: coordinates, contacts, warm start,
-        controls and driven vertices."""
+        controls and driven vertices.
+
+        >>> import tangere
+        >>> sim = tangere.Simulator(tangere.load(tangere.scenes.path("stack.toml")), num_envs=3)
+        >>> sim.state().num_envs, sim.state(env=1).num_envs
+        (3, 1)
+        """
         return State(self._state(env))
 
-    def set_state(self, state: bytes, mask: ArrayLike | None = None) -> None:
+    def set_state(self, state: bytes | bytearray | memoryview, mask: ArrayLike | None = None) -> None:
         """Goes on from a state to the same bits: all environments, or those with a mask.
 
         A state of one environment is given to each of them. A state of another model or a damaged
         one raises ValueError, and nothing has changed.
+
+        >>> import tangere
+        >>> sim = tangere.Simulator(tangere.load(tangere.scenes.path("stack.toml")))
+        >>> saved = sim.state()
+        >>> sim.step(7)
+        >>> sim.set_state(saved)
+        >>> int(sim.steps[0])
+        0
         """
+        if not isinstance(state, (bytes, bytearray, memoryview)):
+            raise TypeError(f"state must be a State or other bytes, found {type(state).__name__}")
         self._set_state(bytes(state), mask)
 
     def rollout(self, controls: ArrayLike | None = None, num_steps: int | None = None) -> Rollout:

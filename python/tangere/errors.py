@@ -9,6 +9,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+__all__ = [
+    "Diagnostic",
+    "FileError",
+    "InvalidInput",
+    "LimitExceeded",
+    "SceneError",
+    "SceneFileError",
+    "SceneLimitExceeded",
+    "SceneWarning",
+]
+
 
 class InvalidInput(ValueError):
     """Something that cannot be simulated, asked or read."""

@@ -18,7 +18,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +29,25 @@ try:
     from gymnasium.vector.utils import batch_space
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(
-        "tangere.gym needs Gymnasium 1.0 or newer: pip install tangere[gym]"
+        "tangere.gym needs Gymnasium 1.1 or newer: pip install tangere[gym]"
     ) from error
 
 from tangere._core import Model
 from tangere._simulator import Simulator
 from tangere.errors import InvalidInput
 
-__all__ = ["AutoresetMode", "VectorEnv"]
+__all__ = ["AutoresetMode", "Env", "VectorEnv"]
 
 Array = NDArray[np.float64]
+"""What is observed, done and rewarded."""
 Flags = NDArray[np.bool_]
+"""Whether each environment is meant, has ended, ..."""
+
+
+def _batched(space: gymnasium.spaces.Box, count: int) -> gymnasium.spaces.Box:
+    batched = batch_space(space, count)
+    assert isinstance(batched, gymnasium.spaces.Box)
+    return batched
 
 
 class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
@@ -56,6 +64,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
+    single_action_space: gymnasium.spaces.Box
+    single_observation_space: gymnasium.spaces.Box
+    action_space: gymnasium.spaces.Box
+    observation_space: gymnasium.spaces.Box
 
     def __init__(
         self,
@@ -84,12 +96,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
             np.where(np.isfinite(low), low, -1.0), np.where(np.isfinite(high), high, 1.0),
             dtype=np.float64,
         )
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.action_space = _batched(self.single_action_space, num_envs)
         width = self.observe().shape[1]
         self.single_observation_space = gymnasium.spaces.Box(
             -np.inf, np.inf, (width,), dtype=np.float64
         )
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = _batched(self.single_observation_space, num_envs)
         self.rngs = [np.random.default_rng(i) for i in range(num_envs)]
         self.episode_steps = np.zeros(num_envs, dtype=np.int64)
         self._is_over = np.zeros(num_envs, dtype=np.bool_)
@@ -134,7 +146,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
         return self.observe(), {}
 
     def step(
-        self, actions: Array
+        self, actions: NDArray[Any]
     ) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """One step of all environments."""
         if self.autoreset_mode == AutoresetMode.DISABLED and self._is_over.any():
@@ -194,3 +206,54 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
         if not mask.any():
             raise ValueError("options['reset_mask'] chooses no environment")
         return mask
+
+
+class Env(gymnasium.Env[Array, Array]):
+    """A VectorEnv of one environment as a gymnasium.Env, for what knows no vectors.
+
+    >>> import tangere, tangere.gym
+    >>> model = tangere.load(tangere.scenes.path("arm.xml"))
+    >>> env = tangere.gym.Env(tangere.gym.VectorEnv(model, 1, max_episode_steps=100))
+    >>> observation, info = env.reset(seed=1)
+    >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    >>> observation.shape == env.observation_space.shape
+    True
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(self, envs: VectorEnv) -> None:
+        if envs.num_envs != 1:
+            raise InvalidInput(f"an Env is made of one environment, found {envs.num_envs}")
+        self.envs = envs
+        # Who ends an episode resets it, as with every gymnasium.Env.
+        envs.autoreset_mode = AutoresetMode.DISABLED
+        self.observation_space = cast("gymnasium.Space[Array]", envs.single_observation_space)
+        self.action_space = cast("gymnasium.Space[Array]", envs.single_action_space)
+        self.render_mode = None
+
+    @property
+    def sim(self) -> Simulator:
+        """The simulator."""
+        return self.envs.sim
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begins a new episode."""
+        super().reset(seed=seed)
+        observations, infos = self.envs.reset(seed=seed)
+        return observations[0], infos
+
+    def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """One step."""
+        observations, rewards, terminations, truncations, infos = self.envs.step(
+            np.asarray(action, dtype=np.float64)[np.newaxis]
+        )
+        return (
+            observations[0], float(rewards[0]), bool(terminations[0]), bool(truncations[0]), infos,
+        )
+
+    def close(self) -> None:
+        """Closes the VectorEnv."""
+        self.envs.close()

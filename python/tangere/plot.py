@@ -76,7 +76,7 @@ def energy(
     recording: Recording | str | os.PathLike[str], *, axes: Axes | None = None
 ) -> Axes:
     """Kinetic, potential and total energy over time, and where the difference went."""
-    columns = _open(recording).read()
+    columns = _open(recording).series()
     out = _axes(axes)
     times = columns["time"]
     kinetic, potential = columns["energy_kinetic"], columns["energy_potential"]
@@ -96,7 +96,7 @@ def iterations(
     recording: Recording | str | os.PathLike[str], *, axes: Axes | None = None
 ) -> Axes:
     """Solver iterations of each step, with the number of contacts beside them."""
-    columns = _open(recording).read()
+    columns = _open(recording).series()
     out = _axes(axes)
     out.step(columns["time"], columns["iterations"], where="post", label="iterations")
     out.step(

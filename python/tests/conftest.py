@@ -10,8 +10,6 @@ import pytest
 
 import tangere
 
-REPOSITORY = Path(__file__).parents[2]
-
 PENDULUM = """
 <mujoco model="pendulum">
   <option timestep="0.002"/>
@@ -68,8 +66,10 @@ def pendulum() -> tangere.Model:
 
 @pytest.fixture
 def command_line() -> str:
-    """The program `tangere` of the same sources; TANGERE_CLI names it."""
-    program = os.environ.get("TANGERE_CLI", str(REPOSITORY / "build/release/cli/tangere"))
+    """The program `tangere` of the same sources: that of TANGERE_CLI, or of the package."""
+    from tangere.__main__ import PROGRAM
+
+    program = os.environ.get("TANGERE_CLI", str(PROGRAM))
     if not Path(program).exists():
-        pytest.skip("the command line program is not built; TANGERE_CLI names it")
+        pytest.skip("built without the command line program; TANGERE_CLI names one")
     return program

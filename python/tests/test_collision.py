@@ -151,7 +151,7 @@ def test_algorithms_may_be_named() -> None:
         for name in ("auto", "gjk", tc.ConvexAlgorithm.GJK)
     ]
     assert values == pytest.approx([2.5] * 3)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="no ConvexAlgorithm is called 'newton'"):
         tc.distance(a, [0, 0, 0], b, [4, 0, 0], algorithm="newton")
 
 

@@ -168,3 +168,59 @@ def test_actions_may_be_applied_in_another_way(pendulum: tangere.Model) -> None:
     envs.step(np.ones((3, 2)))
     assert envs.sim.controls.tolist() == [[0.5, 0.5]] * 3
     envs.close_extras()
+
+
+def make_single(pendulum: tangere.Model) -> tangere.gym.Env:
+    return tangere.gym.Env(Swing(pendulum, 1, frame_skip=5, max_episode_steps=12))
+
+
+@pytest.mark.filterwarnings("ignore:.*(symmetric and normalized|observation space m)")
+def test_gymnasium_checks_one_environment(pendulum: tangere.Model) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    env = make_single(pendulum)
+    check_env(env, skip_render_check=True)
+    assert isinstance(env.sim, tangere.Simulator) and env.envs.num_envs == 1
+    observation, info = env.reset(seed=3)
+    assert observation in env.observation_space and info == {}
+    for step in range(12):
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        assert isinstance(reward, float) and isinstance(terminated, bool)
+        if terminated:
+            break
+    assert terminated or truncated
+    with pytest.raises(tangere.InvalidInput, match="have ended"):
+        env.step(env.action_space.sample())
+    env.close()
+    with pytest.raises(tangere.InvalidInput, match="one environment, found 3"):
+        tangere.gym.Env(make(pendulum))
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_it_does_what_the_vectors_of_gymnasium_do(
+    pendulum: tangere.Model, mode: AutoresetMode
+) -> None:
+    """Gymnasium's own vector of single environments is the reference for every number."""
+    ours = Swing(pendulum, 3, frame_skip=5, max_episode_steps=12, autoreset_mode=mode, threads=2)
+    theirs = gymnasium.vector.SyncVectorEnv(
+        [lambda: make_single(pendulum)] * 3, autoreset_mode=mode
+    )
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.single_action_space == theirs.single_action_space
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+    for one, two in zip(ours.reset(seed=5), theirs.reset(seed=5)):
+        assert np.array_equal(one, two) if isinstance(one, np.ndarray) else one == two
+    actions = np.random.default_rng(0).uniform(-2, 2, (40, 3, 2))
+    ended = 0
+    for action in actions:
+        one, two = ours.step(action), theirs.step(action)
+        for mine, other in zip(one[:4], two[:4]):
+            assert mine.dtype == other.dtype and np.array_equal(mine, other)
+        ended += int((one[2] | one[3]).sum())
+        assert ("final_obs" in one[4]) == ("final_obs" in two[4])
+        if "final_obs" in one[4]:
+            assert one[4]["_final_obs"].tolist() == two[4]["_final_obs"].tolist()
+            for env in np.flatnonzero(one[4]["_final_obs"]):
+                assert np.array_equal(one[4]["final_obs"][env], two[4]["final_obs"][env])
+    assert ended > 3

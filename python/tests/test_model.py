@@ -88,7 +88,7 @@ def test_enumerations_may_be_named() -> None:
     assert tangere.Body("a", type="kinematic").type == tangere.BodyType.KINEMATIC
     assert tangere.Joint("j", type="prismatic").type == tangere.JointType.PRISMATIC
     assert tangere.Material("m", contact="hydroelastic").contact == tangere.ContactModel.HYDROELASTIC
-    with pytest.raises(TypeError):
+    with pytest.raises(tangere.InvalidInput, match="no BodyType is called 'flying'"):
         tangere.Body("a", type="flying")
 
 

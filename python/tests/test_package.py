@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import enum
+import importlib
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -16,6 +20,7 @@ import tangere
 import tangere.collision
 import tangere.errors
 import tangere.scenes
+import test_fields
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(tangere.__file__).parent
@@ -30,67 +35,98 @@ def public_modules() -> list[object]:
     return modules
 
 
-def public_names() -> dict[str, object]:
-    """'Simulator.step' and so on."""
+def members(name: str, value: type) -> dict[str, object]:
+    """'Simulator.step' and so on; what comes from elsewhere (enum, bytes, gymnasium) is left out."""
     found: dict[str, object] = {}
-    for module in public_modules():
-        exported = getattr(module, "__all__", None) or [
-            name
-            for name, value in vars(module).items()
-            if inspect.isclass(value) and value.__module__ == module.__name__  # type: ignore[attr-defined]
-        ]
-        for name in exported:
-            value = getattr(module, name)
-            found[name] = value
-            if not inspect.isclass(value) or not value.__module__.startswith("tangere"):
-                continue
-            for base in value.__mro__:
-                if not base.__module__.startswith("tangere"):
-                    continue
-                for member, what in vars(base).items():
-                    if not member.startswith("_") and not hasattr(what, "value"):
-                        found[f"{name}.{member}"] = what
+    for base in value.__mro__:
+        if base.__module__.startswith("tangere"):
+            for member, what in vars(base).items():
+                if not member.startswith("_"):
+                    found.setdefault(f"{name}.{member}", what)
     return found
 
 
+def public_names() -> dict[str, object]:
+    found: dict[str, object] = {}
+    for module in public_modules():
+        for name in module.__all__:  # type: ignore[attr-defined]
+            value = getattr(module, name)
+            found[name] = value
+            if inspect.isclass(value) and value.__module__.startswith("tangere"):
+                found |= members(name, value)
+    return found
+
+
+def is_enum_member(value: object) -> bool:
+    return isinstance(value, enum.Enum) or isinstance(value, enum.property)
+
+
+def test_nothing_public_is_left_out_of_the_lists() -> None:
+    compiled = {
+        "tangere._collision": tangere.collision, "tangere._core": tangere,
+        "tangere._recording": tangere,
+    }
+    for name, home in compiled.items():
+        module = importlib.import_module(name)
+        own = {n for n, v in vars(module).items() if not n.startswith("_") and callable(v)}
+        # The halves of what is finished in Python.
+        own -= {"SimulatorBase", "load", "loads"}
+        assert own - set(home.__all__) == set(), name
+
+
 def test_every_public_name_is_documented() -> None:
+    fields = {f"{name}.{field}" for name, value in public_names().items()
+              for field in getattr(value, "_fields", ())}
     missing = [
         name
         for name, value in public_names().items()
         if not (getattr(value, "__doc__", None) or "").strip()
-        # A field of a struct whose name says it all, in the language of its class.
-        and not (isinstance(value, property) and "." in name)
-        and not name.startswith("Diagnostic.")
+        and not is_enum_member(value)  # their class says what they are
+        and name not in fields  # of named tuples: so does theirs
     ]
     assert missing == []
 
 
+def used_words(source: str) -> set[str]:
+    """What a program really uses: names, attributes, keywords, and names given as text."""
+    words: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            words.add(node.attr)
+        elif isinstance(node, ast.Name):
+            words.add(node.id)
+        elif isinstance(node, ast.keyword) and node.arg:
+            words.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.arg)):
+            words.add(node.name if isinstance(node, ast.FunctionDef) else node.arg)
+        elif isinstance(node, ast.alias):
+            words.add(node.name.rpartition(".")[2])
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words.update(re.findall(r"\w+", node.value))
+    return words
+
+
 def test_every_public_name_is_used_in_a_test() -> None:
-    text = "\n".join(path.read_text() for path in TESTS.glob("test_*.py"))
-    text += "\n".join(path.read_text() for path in TESTS.glob("conftest.py"))
+    words: set[str] = set()
+    for path in TESTS.glob("*.py"):
+        words |= used_words(path.read_text())
     for value in public_names().values():  # the examples in docstrings run too
-        lines = str(getattr(value, "__doc__", None) or "").splitlines()
-        text += "\n".join(line for line in lines if line.strip().startswith((">>>", "...")))
-    text += (DOCS / "python.md").read_text() if (DOCS / "python.md").exists() else ""
-    missing = []
-    for name, value in public_names().items():
-        owner, _, member = name.rpartition(".")
-        if owner and isinstance(value, property) and owner not in ("Simulator", "Model"):
-            continue  # fields of plain structs are covered by the pickles of every part
-        if not re.search(rf"\b{member}\b", text):
-            missing.append(name)
+        doc = getattr(value, "__doc__", None)
+        if isinstance(doc, str):
+            for example in doctest.DocTestParser().get_examples(doc):
+                words |= used_words(example.source)
+    # Each of these is given, read, changed and pickled by a test that finds them by itself.
+    machine = {f"{s.__name__}.{field}" for s in test_fields.structs() for field in test_fields.fields(s)}
+    missing = [
+        name
+        for name, value in public_names().items()
+        if name.rpartition(".")[2] not in words and not is_enum_member(value)
+        and name not in machine
+    ]
     assert missing == []
 
 
-def run_doctests(finder: doctest.DocTestFinder, value: object, name: str) -> tuple[int, int]:
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    for case in finder.find(value, name, globs={}):
-        runner.run(case)
-    return runner.failures, runner.tries
-
-
 def test_the_examples_in_docstrings_run() -> None:
-    finder = doctest.DocTestFinder(recurse=False)
     tries = 0
     failed = []
     seen: set[int] = set()
@@ -127,47 +163,56 @@ def test_the_snippets_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
             raise AssertionError(f"block {i} of docs/python.md fails:\n{block}") from error
 
 
-def test_the_stubs_are_there_and_mypy_agrees(tmp_path: Path) -> None:
+def notebook_source(path: Path) -> str:
+    cells = json.loads(path.read_text())["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+
+
+def test_the_stubs_are_those_of_what_was_built(tmp_path: Path) -> None:
+    script = TESTS.parent / "make_stubs.py"
+    if not script.exists():
+        pytest.skip("installed without the sources")
+    pytest.importorskip("nanobind")
     assert (PACKAGE / "py.typed").exists()
-    for module in ("_collision", "_core", "_recording"):
-        assert (PACKAGE / f"{module}.pyi").read_text().count("def ") > 10
+    names = ["_collision", "_core", "_recording"]
+    subprocess.run(
+        [sys.executable, "-B", str(script), str(PACKAGE), *(f"tangere.{name}" for name in names),
+         "--output", str(tmp_path)],
+        check=True,
+    )
+    for name in names:
+        stub = (PACKAGE / f"{name}.pyi").read_text()
+        assert stub == (tmp_path / f"{name}.pyi").read_text(), f"{name}.pyi is out of date"
+        assert stub.count("def ") > 10
+        assert "unknown" not in stub
+
+
+def test_mypy_agrees_with_the_examples_the_guide_the_notebooks_and_the_package(
+    tmp_path: Path,
+) -> None:
     for needed in ("mypy", "gymnasium", "matplotlib"):
         pytest.importorskip(needed)
-    example = tmp_path / "example.py"
-    example.write_text(
-        "import numpy as np\n"
-        "import tangere\n"
-        "from numpy.typing import NDArray\n"
-        "from tangere.collision import Box, Sphere, collide, distance\n\n"
-        "builder = tangere.ModelBuilder()\n"
-        "builder.set_options(solver='sap')\n"
-        "builder.add_material(tangere.Material('m', friction=1.0))\n"
-        "builder.add_body(tangere.Body('floor', type='fixed', shapes=[tangere.BodyShape(tangere.Plane())]))\n"
-        "builder.add_body(tangere.Body('box', shapes=[tangere.BodyShape(Box([1, 1, 1]))], pose=[0, 0, 1]))\n"
-        "sim = tangere.Simulator(builder.build(), num_envs=2, threads=2)\n"
-        "sim.step(3)\n"
-        "q: NDArray[np.float64] = sim.q\n"
-        "h: float = distance(Sphere(1.0), [0, 0, 0], Box([1, 1, 1]), np.eye(4)).distance\n"
-        "names: list[str] = sim.model.body_names\n"
-        "state: tangere.State = sim.state()\n"
-        "p: NDArray[np.float64] = sim.body('box').position\n"
-        "for manifold in collide(Sphere(1.0), [0, 0, 0], Sphere(1.0), [1, 0, 0]).manifolds:\n"
-        "    print(manifold.depth, manifold.points[0].position)\n"
-    )
-    modules = ["example"]
+    sources: dict[str, str] = {}
+    for path in (DOCS.parent / "examples").rglob("*.py"):
+        sources[f"example_{path.stem}"] = path.read_text()
+    for path in (DOCS / "notebooks").glob("*.ipynb"):
+        sources[f"notebook_{path.stem}"] = notebook_source(path)
     if (DOCS / "python.md").exists():
         blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), re.S)
-        (tmp_path / "guide.py").write_text(
-            "# mypy: allow-untyped-defs, allow-untyped-calls\n" + "\n".join(blocks)
-        )
-        modules.append("guide")
-    good = run_mypy(tmp_path, [*modules, *stubbed_modules()])
+        sources["guide"] = "\n".join(blocks)
+    for name, source in sources.items():
+        (tmp_path / f"{name}.py").write_text(source)
+    assert not DOCS.exists() or len(sources) >= 5 + 4 + 1
+    good = run_mypy(tmp_path, [*sources, *stubbed_modules()])
     assert good.returncode == 0, good.stdout
-    example.write_text(
-        "import tangere\ntangere.Simulator('model')\nx: str = tangere.Sphere(1.0).radius\n"
+    (tmp_path / "wrong.py").write_text(
+        "import tangere\n"
+        "tangere.Simulator('model')\n"
+        "x: str = tangere.Sphere(1.0).radius\n"
+        "tangere.Body('a', shpes=[])\n"
     )
-    bad = run_mypy(tmp_path, ["example"])
-    assert bad.returncode == 1 and bad.stdout.count("error:") == 2, bad.stdout
+    bad = run_mypy(tmp_path, ["wrong"])
+    assert bad.returncode == 1 and bad.stdout.count("error:") == 3, bad.stdout
 
 
 def stubbed_modules() -> list[str]:
@@ -185,43 +230,13 @@ def run_mypy(folder: Path, modules: list[str]) -> subprocess.CompletedProcess[st
     )
 
 
-def test_the_import_is_quick_and_small() -> None:
-    code = (
-        "import re, time\n"
-        "import numpy\n"
-        "before = time.process_time()\n"
-        "import tangere\n"
-        "tangere.Simulator, tangere.load, tangere.Sphere\n"
-        "print(time.process_time() - before, time.process_time(),\n"
-        "      int(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1]) / 1024)\n"
+def test_the_demonstration_runs() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tangere", "demo", "stack.toml", "--duration", "0.1"],
+        capture_output=True, text=True, check=True,
     )
-    best = min(
-        tuple(
-            float(part)
-            for part in subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            ).stdout.split()
-        )
-        for _ in range(3)
-    )
-    own, everything, megabytes = best
-    assert own < 0.1, f"{own:.3f} s of CPU beyond NumPy's"
-    assert everything < 0.3, f"{everything:.3f} s of CPU with NumPy and the interpreter"
-    assert megabytes < 60, f"{megabytes:.0f} MB"
-
-
-def test_the_demonstration_runs_and_steps_soon() -> None:
-    best = 9.0
-    for _ in range(3):
-        run = subprocess.run(
-            [sys.executable, "-m", "tangere", "demo", "stack.toml", "--duration", "0.1"],
-            capture_output=True, text=True, check=True,
-        )
-        found = re.search(r"first step after ([0-9.]+) s", run.stdout)
-        assert found is not None
-        best = min(best, float(found.group(1)))
-        assert "state hash" in run.stdout
-    assert best < 1.0
+    assert re.search(r"first step after [0-9.]+ s", run.stdout)
+    assert "state hash" in run.stdout
 
 
 def test_the_program_lists_scenes_and_refuses_unknown_ones() -> None:
@@ -231,6 +246,28 @@ def test_the_program_lists_scenes_and_refuses_unknown_ones() -> None:
     assert main(["demo", "stak.toml"]) == 3
     with pytest.raises(SystemExit):
         main([])
+
+
+def test_the_program_and_its_viewer_come_with_the_package(tmp_path: Path) -> None:
+    from tangere.__main__ import PROGRAM
+
+    if not PROGRAM.exists():
+        pytest.skip("built without the command line program")
+    record = tmp_path / "page.html"
+    scene = str(tangere.scenes.path("stack.toml"))
+    run = subprocess.run(
+        [sys.executable, "-m", "tangere", "run", scene, "--steps", "20", "--replay", str(record),
+         "--json"],
+        capture_output=True, text=True, check=True,
+    )
+    sim = tangere.Simulator(tangere.load(scene))
+    sim.step(20)
+    assert json.loads(run.stdout)["state_hash"] == f"{sim.state_hash():016x}"
+    assert "<html" in record.read_text()[:1000].lower()
+    refused = subprocess.run(
+        [sys.executable, "-m", "tangere", "rum"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2 and "rum" in refused.stderr
 
 
 def test_the_version_is_that_of_the_project() -> None:

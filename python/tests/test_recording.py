@@ -49,8 +49,85 @@ def test_what_was_recorded_is_read_as_arrays(tmp_path: Path) -> None:
     assert "30 frames" in repr(recording)
     with pytest.raises(IndexError):
         recording.contacts(30)
-    with pytest.raises(tangere.InvalidInput):
-        recording.soft_surface("ball")
+    with pytest.raises(TypeError, match="frame must be an integer"):
+        recording.contacts("last")  # type: ignore[arg-type]
+    for call in (recording.soft_surface, recording.soft_tets, recording.soft_slice):
+        with pytest.raises(tangere.InvalidInput, match="no soft body is called 'ball'"):
+            call("ball")
+    with pytest.raises(tangere.InvalidInput, match="stride must be at least 1, found 0"):
+        recording.read(stride=0)
+    assert recording.read(start=-2)["step"].tolist() == [29, 30]
+    assert len(recording.read(start=40)["step"]) == 0
+    assert not data["is_asleep"].any() and data["is_asleep"].shape == (30, 2)
+    series = recording.series()
+    for name, column in series.items():
+        assert np.array_equal(column, data[name]), name
+    assert "energy_kinetic" in series and "position" not in series
+
+
+def test_what_was_simulated_is_in_the_recording(pendulum: tangere.Model, tmp_path: Path) -> None:
+    sim = tangere.Simulator(pendulum)
+    with tangere.Recorder(tmp_path / "a.h5", sim) as recorder:
+        sim.step()
+        recorder.append()
+        recorder.flush()
+        assert len(tangere.Recording(tmp_path / "a.h5.partial")) == 1
+    assert recorder.num_frames == 1
+    recording = tangere.Recording(tmp_path / "a.h5")
+    names = recording.body_names
+    assert names == pendulum.body_names
+    assert recording.body_types == [pendulum.body_type(name) for name in names]
+    assert recording.body_parents[names.index("lower")] == names.index("upper")
+    assert recording.body_parents[names.index("ball")] == -1
+    joints = {joint.name: joint for joint in recording.joints}
+    assert set(joints) == {"shoulder", "elbow"}
+    assert isinstance(joints["elbow"], tangere.RecordedJoint)
+    assert (joints["elbow"].type, joints["elbow"].body) == ("revolute", names.index("lower"))
+    assert joints["elbow"].axis.tolist() == [0, 1, 0]
+    assert joints["elbow"].position.tolist() == [0, 0, 0]
+    ball = next(shape for shape in recording.shapes if shape.body == names.index("ball"))
+    assert isinstance(ball, tangere.RecordedShape)
+    assert (ball.type, ball.size[0], ball.pose.shape) == ("sphere", 0.1, (4, 4))
+    assert ball.shape >= 0 and len(ball.color) == 4
+    assert ball.vertices.shape == ball.triangles.shape == (0, 3)
+    assert recording.visuals == []
+    rates = recording.read()["sensors"][:, recording.sensor_slice("shoulder_rate")]
+    assert rates.shape == (1, 1) and rates[0, 0] == sim.sensors()[0, 1]
+    with pytest.raises(tangere.InvalidInput, match="did you mean 'shoulder_rate'"):
+        recording.sensor_slice("shoulder_rat")
+
+
+def test_soft_bodies_are_recorded_with_their_stress(tmp_path: Path) -> None:
+    sim = tangere.Simulator(tangere.load(tangere.scenes.path("soft_ball.toml")))
+    sim.step(3)
+    with tangere.Recorder(tmp_path / "a.h5", sim) as recorder:
+        sim.step()
+        recorder.append()
+    recording = tangere.Recording(tmp_path / "a.h5")
+    name = recording.soft_body_names[0]
+    soft = sim.soft(name, env=0)
+    vertices = recording.read()["soft_vertices"][0, recording.soft_slice(name)]
+    assert np.array_equal(vertices, soft.positions)
+    assert np.array_equal(recording.soft_surface(name), soft.surface)
+    assert np.array_equal(recording.soft_tets(name), soft.tets)
+    stress = recording.soft_stress(name, -1)
+    assert np.allclose(stress, soft.stress(), rtol=1e-9, atol=1e-6 * np.abs(stress).max())
+    assert name in repr(soft)
+
+
+def test_foxglove_gets_its_file(tmp_path: Path) -> None:
+    record(tmp_path / "a.h5")
+    recording = tangere.Recording(tmp_path / "a.h5")
+    assert recording.export_mcap(tmp_path / "a.mcap") == 30
+    assert recording.export_mcap(tmp_path / "slow.mcap", rate=100, compressed=False) < 10
+    magic = b"\x89MCAP0\r\n"
+    for name in ("a", "slow"):
+        data = (tmp_path / f"{name}.mcap").read_bytes()
+        assert data.startswith(magic) and data.endswith(magic)
+    with pytest.raises(tangere.InvalidInput, match="rate"):
+        recording.export_mcap(tmp_path / "b.mcap", rate=-1)
+    with pytest.raises(tangere.FileError):
+        recording.export_mcap(tmp_path / "no" / "b.mcap")
 
 
 def test_the_first_difference_is_found(tmp_path: Path) -> None:
