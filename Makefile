@@ -2,7 +2,7 @@
 #
 # The two commands:  make demo   builds, runs the demonstration, writes out/demo.html
 #                    make test   builds and runs every check
-# Also: make python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), bench, install, clean.
+# Also: make docs (the pages as a site), pictures (those of the README), python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), bench, install, clean.
 
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
@@ -26,7 +26,7 @@ DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O
 TESTED_DETERMINISM = determinism-clang-O3
 
 .PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
-        sanitize fuzz-build fuzz python bench install clean
+        sanitize fuzz-build fuzz python bench docs pictures install clean
 
 demo:
 	@./bootstrap.sh build
@@ -36,7 +36,7 @@ demo:
 	@build/release/cli/tangere run scenes/grasp.toml --duration 6 --replay out/demo.html
 	@echo "open out/demo.html in a browser: the grasp, with the pressure of every contact"
 
-test: bootstrap check-format build-release
+test: bootstrap check-format build-release python
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
 	@$(MAKE) $(TESTED_DETERMINISM:%=run-%)
 	@$(MAKE) sanitize
@@ -94,15 +94,33 @@ sanitize: bootstrap
 fuzz: fuzz-build
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
 
-# The Python package in an environment of its own, and its tests. Not part of `make test` yet. The
-# compilers by the names that CMake gives them, so that ccache knows what the other builds compiled.
-PIP = CC=cc CXX=c++ build/python/bin/python -m pip install --quiet --disable-pip-version-check
+# The Python package in an environment of its own: its wheel, and its tests. The
+# compilers by the names that CMake gives them, so that ccache knows what the other builds
+# compiled. The network is asked only for what is missing in that environment.
+PYTHON = build/python/bin/python
+PIP = CC=cc CXX=c++ $(PYTHON) -m pip --quiet --disable-pip-version-check
+WHEEL = build/python/dist/tangere-*.whl
 python:
 	@./bootstrap.sh python
-	@test -x build/python/bin/python || python3 -m venv build/python
-	@$(PIP) 'nanobind>=3.1,<4' 'scikit-build-core>=0.10' numpy
-	@$(PIP) --no-build-isolation --config-settings build-dir=build/python/wheel '.[test]'
-	@build/python/bin/python -m pytest -q -p no:cacheprovider python/tests
+	@test -x $(PYTHON) || python3 -m venv build/python
+	@$(PIP) install 'nanobind>=3.1,<4' 'scikit-build-core>=0.10' 'numpy>=1.24'
+	@rm -f $(WHEEL)
+	@$(PIP) wheel --no-deps --no-build-isolation --config-settings build-dir=build/python/wheel \
+	  --wheel-dir build/python/dist .
+	@$(PIP) install --no-deps --no-index --force-reinstall $(WHEEL)
+	@$(PIP) install "$$(echo $(WHEEL))[test]"
+	@$(PYTHON) -m pytest -q -p no:cacheprovider python/tests
+
+# The pages as plain HTML. Debian's Python, for which bootstrap.sh installs what it needs.
+docs:
+	@./bootstrap.sh docs
+	@/usr/bin/python3 tools/build_docs.py --check out/docs
+
+# The pictures of the README, each from its command; the package for the one that Python makes.
+pictures: build-release
+	@./bootstrap.sh docs
+	@test -x build/python/bin/python || $(MAKE) python
+	@/usr/bin/python3 tools/make_pictures.py build/release/cli/tangere --python build/python/bin/python
 
 bench: build-release
 	@build/release/cli/tangere bench

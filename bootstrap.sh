@@ -6,14 +6,17 @@
 set -eu
 
 build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev libhdf5-dev pkg-config libcivetweb-dev libsundials-dev"
-check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3 python3-h5py chromium"
+check="libgtest-dev libbenchmark-dev libmpfr-dev clang libclang-rt-14-dev clang-format clang-tidy python3 python3-h5py python3-markdown python3-pygments chromium"
 
 python="python3-dev python3-venv"
+
+docs="python3 python3-markdown python3-pygments chromium pngquant"
 
 wanted=$build
 case "${1:-all}" in
   build) ;;
   python) wanted="$wanted $python" ;;
+  docs) wanted=$docs ;;
   *) wanted="$wanted $check" ;;
 esac
 
