@@ -502,15 +502,15 @@ std::span<const Real> Simulator::sensors() const {
     dynamics::computeTreePositions(impl.sap->trees, impl.state.q);
     dynamics::computeTreeVelocities(impl.sap->trees, impl.state.v);
   }
-  impl.readings = impl.sensors->read({.model = impl.model.data(),
-                                      .state = impl.state,
-                                      .ws = impl.ws,
-                                      .sap = *impl.sap,
-                                      .contacts = contacts(),
-                                      .pressureContacts = pressureContacts(),
-                                      .hasStep = impl.hasStep || impl.event,
-                                      .instant = impl.event ? &impl.event->read(impl.state)
-                                                            : nullptr});
+  impl.readings =
+      impl.sensors->read({.model = impl.model.data(),
+                          .state = impl.state,
+                          .ws = impl.ws,
+                          .sap = *impl.sap,
+                          .contacts = contacts(),
+                          .pressureContacts = pressureContacts(),
+                          .hasStep = impl.hasStep || impl.event,
+                          .instant = impl.event ? &impl.event->read(impl.state) : nullptr});
   impl.areSensorsRead = true;
   return impl.readings;
 }
