@@ -169,12 +169,8 @@ bool collideWithin(Real margin, const Vec3& normal, const model::ModelData& mode
               shape1.mayWarmStart && shape2.mayWarmStart ? &pair.hint : nullptr) == 0) {
     return false;
   }
-  for (ContactManifold& manifold : result.manifolds().subspan(static_cast<std::size_t>(first))) {
-    for (int i = 0; i < manifold.count; ++i) {
-      manifold.points[i].depth -= dot(push, manifold.points[i].normal);
-      manifold.points[i].position += push * Real(0.5);
-    }
-  }
+  for (ContactManifold& manifold : result.manifolds().subspan(static_cast<std::size_t>(first)))
+    moveBack(push, &manifold);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "math/contact_frame.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace tangere::contact {
 
@@ -94,6 +95,47 @@ void addNearest(const DistanceResult& nearest, const Vec3& center1, const Vec3& 
   manifold.count = 1;
   manifold.type = ContactType::Point;
   result.commitManifold();
+}
+
+/// Contacts of the pair once it has come together by `closing` along the normal: a box that lands
+/// flat lands on four corners, one that is a little askew on the next ones within the step. Those
+/// of faces that would then be between them do not count. False where there is nothing left.
+bool addClosing(const model::ModelShape& shape1, const Transform& X_W1,
+                const model::ModelShape& shape2, const Transform& X_W2,
+                const DistanceResult& nearest, Real closing, const Vec3& center1,
+                const Vec3& center2, CollisionResult& result,
+                std::vector<model::ForeseenManifold>& foreseen) {
+  thread_local CollisionResult scratch;
+  scratch.clear();
+  const Vec3 push = nearest.normal * closing;
+  collide(*shape1.shape, {X_W1.rotation, X_W1.translation - push}, *shape2.shape, X_W2, {},
+          scratch);
+  constexpr Real kSameDirection = 0.999, kSameGap = 1.01;
+  const auto isAlong = [&](const ContactPoint& point) {
+    return dot(point.normal, nearest.normal) >= kSameDirection;
+  };
+  Real least = closing;
+  for (ContactManifold& manifold : scratch.manifolds()) {
+    const std::span<const ContactPoint> points = manifold.contacts();
+    if (!std::all_of(points.begin(), points.end(), isAlong)) manifold.count = 0;
+    moveBack(push, &manifold);
+    for (const ContactPoint& point : manifold.contacts()) least = std::min(least, -point.depth);
+  }
+  if (!(least <= kSameGap * nearest.distance)) return false;
+  for (const ContactManifold& manifold : scratch.manifolds()) {
+    if (manifold.count == 0) continue;
+    model::ForeseenManifold& arms = foreseen.emplace_back();
+    arms.manifold = result.numManifolds();
+    for (int k = 0; k < manifold.count; ++k) {
+      const ContactPoint& point = manifold.points[k];
+      const Vec3 half = point.normal * (Real(-0.5) * point.depth);
+      arms.r1[k] = point.position + half - center1;
+      arms.r2[k] = point.position - half - center2;
+    }
+    result.beginManifold() = manifold;
+    result.commitManifold();
+  }
+  return true;
 }
 
 /// The manifold of a pair that meets at impact.s. False when it does not close with the velocity
@@ -195,6 +237,14 @@ Real closingReach(const model::ModelData& model, const model::Workspace& ws,
   return std::max(motionOf(model, ws, pair).closing(), throwReach(model, ws, pair));
 }
 
+void moveBack(const Vec3& push, ContactManifold* manifold) {
+  for (int k = 0; k < manifold->count; ++k) {
+    ContactPoint& point = manifold->points[k];
+    point.depth -= dot(push, point.normal);
+    point.position += push * Real(0.5);
+  }
+}
+
 void foreseePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
                  const model::ShapePair& pair, const DistanceResult& nearest,
                  CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen) {
@@ -223,7 +273,15 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
       return;
     }
   }
-  addNearest(nearest, state.center[shape1.body], state.center[shape2.body], result, foreseen);
+  const Vec3 &center1 = state.center[shape1.body], &center2 = state.center[shape2.body];
+  // A surface that bends has other faces near by: of it only what is as near as the nearest.
+  const Real closing = isSeparated ? std::clamp(approach, nearest.distance,
+                                                std::max(nearest.distance, kFastPart * size))
+                                   : nearest.distance;
+  if (addClosing(shape1, ws.shapePose[pair.shape1], shape2, ws.shapePose[pair.shape2], nearest,
+                 closing + model.options.impulse.slop, center1, center2, result, foreseen))
+    return;
+  addNearest(nearest, center1, center2, result, foreseen);
 }
 
 void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws) {

@@ -5,14 +5,18 @@
 
 namespace tangere::contact {
 
-/// Shapes apart: the point where they may come together within the step, if any, goes to `result`
-/// as a manifold of one point with minus the gap for depth, and its arms to `foreseen`.
+/// Shapes apart: the points where they may come together within the step, if any, go to `result` as
+/// a manifold with minus the gaps for depths, and their arms to `foreseen`.
 ///
 /// A pair that moves by much of its size is asked for its first time of impact: it meets elsewhere
 /// than where it is nearest now. Such a point is resolved at its own time (impacts.hpp).
 void foreseePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
                  const model::ShapePair& pair, const DistanceResult& nearest,
                  CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen);
+
+/// What contacts of shape 1, moved by -push, are of the shape where it is: depths that are less,
+/// and points half way between.
+void moveBack(const Vec3& push, ContactManifold* manifold);
 
 /// How far apart the shapes of the pair may be and still meet within the step [m].
 [[nodiscard]] Real closingReach(const model::ModelData& model, const model::Workspace& ws,

@@ -4,6 +4,8 @@
 #include <tangere/integrator.hpp>
 #include <tangere/simulator.hpp>
 
+#include "sim/event_samples.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,37 +17,17 @@
 namespace tangere {
 namespace {
 
-ModelBuilder eventBuilder(const Material& material, const Vec3& gravity = {0, 0, -9.81}) {
-  SimulationOptions options;
-  options.solver = SolverType::Event;
-  options.dt = 0.01;
-  options.gravity = gravity;
-  ModelBuilder builder;
-  builder.setOptions(options);
-  builder.addMaterial(material);
-  return builder;
-}
-
-void addGround(ModelBuilder& builder) {
-  Body ground{.name = "ground", .type = BodyType::Fixed};
-  ground.shapes.push_back({.shape = std::make_shared<Plane>(), .material = "m"});
-  builder.addBody(ground);
-}
-
-std::string numbered(std::string name, int i) { return name += std::to_string(i); }
+using test::addGround;
+using test::eventBuilder;
+using test::makeBody;
+using test::numbered;
 
 Body ball(const std::string& name, Real radius, const Vec3& at) {
-  Body body{.name = name};
-  body.pose.translation = at;
-  body.shapes.push_back({.shape = std::make_shared<Sphere>(radius), .material = "m"});
-  return body;
+  return makeBody(name, std::make_shared<Sphere>(radius), at);
 }
 
 Body box(const std::string& name, const Vec3& half, const Vec3& at) {
-  Body body{.name = name};
-  body.pose.translation = at;
-  body.shapes.push_back({.shape = std::make_shared<Box>(half), .material = "m"});
-  return body;
+  return makeBody(name, std::make_shared<Box>(half), at);
 }
 
 struct Outcome {

@@ -6,6 +6,8 @@
 #include <tangere/integrator.hpp>
 #include <tangere/simulator.hpp>
 
+#include "sim/event_samples.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,28 +19,14 @@
 namespace tangere {
 namespace {
 
+using test::makeBody;
+using test::numbered;
+
 ModelBuilder makeBuilder(const Material& material, const Vec3& gravity = {0, 0, -9.81}) {
-  SimulationOptions options;
-  options.solver = SolverType::Event;
-  options.dt = 0.01;
-  options.gravity = gravity;
-  ModelBuilder builder;
-  builder.setOptions(options);
-  builder.addMaterial(material);
-  Body ground{.name = "ground", .type = BodyType::Fixed};
-  ground.shapes.push_back({.shape = std::make_shared<Plane>(), .material = "m"});
-  builder.addBody(ground);
+  ModelBuilder builder = test::eventBuilder(material, gravity);
+  test::addGround(builder);
   return builder;
 }
-
-Body makeBody(std::string name, std::shared_ptr<const Shape> shape, const Vec3& at) {
-  Body body{.name = std::move(name)};
-  body.pose.translation = at;
-  body.shapes.push_back({.shape = std::move(shape), .material = "m"});
-  return body;
-}
-
-std::string numbered(std::string name, int i) { return name += std::to_string(i); }
 
 TEST(EventMany, CapsuleTopplesAndRollsInFewSteps) {
   ModelBuilder builder = makeBuilder({.name = "m", .friction = 0.5, .restitution = 0.3});

@@ -3,6 +3,8 @@
 // What one reads of a step of the event solver: mean forces of contacts, and sensors.
 #include <tangere/simulator.hpp>
 
+#include "sim/event_samples.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,23 +17,13 @@ namespace {
 constexpr Real kG = 9.81;
 
 ModelBuilder builderOf(const Material& material, Real dt) {
-  SimulationOptions options;
-  options.solver = SolverType::Event;
-  options.dt = dt;
-  options.gravity = {0, 0, -kG};
-  ModelBuilder builder;
-  builder.setOptions(options);
-  builder.addMaterial(material);
-  Body ground{.name = "ground", .type = BodyType::Fixed};
-  ground.shapes.push_back({.shape = std::make_shared<Plane>(), .material = "m"});
-  builder.addBody(ground);
+  ModelBuilder builder = test::eventBuilder(material, {0, 0, -kG}, dt);
+  test::addGround(builder);
   return builder;
 }
 
 Body bodyOf(const char* name, std::shared_ptr<const Shape> shape, const Vec3& at, Real mass) {
-  Body body{.name = name};
-  body.pose.translation = at;
-  body.shapes.push_back({.shape = std::move(shape), .material = "m"});
+  Body body = test::makeBody(name, std::move(shape), at);
   body.massProperties =
       MassProperties{.mass = mass, .inertia = {{{0.01, 0, 0}, {0, 0.01, 0}, {0, 0, 0.01}}}};
   return body;

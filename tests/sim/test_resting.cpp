@@ -58,6 +58,35 @@ TEST(Resting, ACubeOnABoxAMeshAHeightFieldAndACompoundStays) {
   }
 }
 
+/// A cube of 0.2 m that falls flat by 0.3 m with steps of 5 ms: the last of the fall is 12 mm long.
+void expectFlatLanding(SolverType solver, const std::shared_ptr<const Shape>& floor, Real z) {
+  Scene scene;
+  scene.options.solver = solver;
+  scene.options.dt = 0.005;
+  scene.options.sleep.enabled = false;
+  scene.bodies = {fixedOf("floor", floor, {0, 0, z}), bodyOf("cube", cube(0.1), {0, 0, 0.4})};
+  CheckedSimulation run(scene);
+  Real deepest = 0, spin = 0;
+  run.run(200, [&] {
+    deepest = std::max(deepest, run.sim.report().maxDepth);
+    spin = std::max(spin, norm(run.spin("cube")));
+  });
+  const std::string_view name = shapeTypeName(floor->type());
+  EXPECT_LT(deepest, 1e-4) << name;
+  EXPECT_LT(spin, 1e-6) << name;
+  EXPECT_LT(std::hypot(run.position("cube").x, run.position("cube").y), 1e-6) << name;
+}
+
+TEST(Resting, ACubeThatFallsFlatLandsFlat) {
+  const std::vector<Vec3> corners = {{-2, -2, 0}, {2, -2, 0}, {2, 2, 0}, {-2, 2, 0}};
+  const std::vector<Triangle> triangles = {{0, 1, 2}, {0, 2, 3}};
+  for (const SolverType solver : {SolverType::Impulse, SolverType::Sap}) {
+    expectFlatLanding(solver, std::make_shared<Plane>(), 0);
+    expectFlatLanding(solver, box(2, 2, 0.5), -0.5);
+    expectFlatLanding(solver, std::make_shared<Mesh>(corners, triangles), 0);
+  }
+}
+
 TEST(Resting, ATiltedCubeFallsOntoAFaceAndSettles) {
   CheckedSimulation run(cubeOnFloor(0.8, turnAbout({1, 0.3, 0}, 0.4)));
   run.runFor(5);
