@@ -132,7 +132,8 @@ TEST(EventBounce, AnInterruptedStepIsNotTakenAndMayBeTakenLater) {
   flag = false;
   EXPECT_EQ(simulator.step().status, StepStatus::Ok);
   undisturbed.step();
-  EXPECT_NEAR(simulator.state().q[0], undisturbed.state().q[0], 1e-9);
+  // Both hold the relative tolerance of the options, and have restarted at different times.
+  EXPECT_NEAR(simulator.state().q[0], undisturbed.state().q[0], 1e-8);
 }
 
 TEST(EventBounce, TighterTolerancesConvergeToTheExactSolution) {
