@@ -26,12 +26,12 @@ def figures() -> ModuleType:
 
 
 def test_every_figure_is_within_its_bar(figures: ModuleType) -> None:
-    """Times of a machine that does other things, too, are up to three times those of an idle one."""
     measured = figures.measure(figures.find_wheel())
     print("\n" + "\n".join(str(figure) for figure in measured))
     assert len(measured) >= 5
-    room = {"s": 3, "ms": 3, "MB": 1}
-    assert [str(f) for f in measured if f.value > room[f.unit] * f.bar] == []
+    promised = {"import, CPU time": 0.3}  # what users are promised; the bar is what we aim at
+    missed = [str(f) for f in measured if f.value > promised.get(f.figure, f.bar)]
+    assert missed == []
 
 
 def test_numpy_is_all_that_the_wheel_needs(figures: ModuleType) -> None:
