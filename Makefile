@@ -18,7 +18,7 @@ CMAKE_BUILD = cmake --build build/$(1) --parallel $(JOBS)
 CONFIGURE = test -f build/$(1)/build.ninja || cmake --preset $(1) --log-level=WARNING
 SOURCES = $(shell (git ls-files -co --exclude-standard 2>/dev/null || find . -path ./build -prune -o -type f -print) \
             | grep -E '\.(hpp|cpp|cu)$$')
-SANITIZED = batch io model sim
+SANITIZED = batch dynamics io model sim solver
 SPACE := $(subst ,, )
 DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O3
 # In `make test`, which has to end in half an hour on two cores: with the release build both
