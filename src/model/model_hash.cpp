@@ -7,58 +7,43 @@ namespace tangere::model {
 
 namespace {
 
+/// In the order in which they are written.
+template <class... Values>
+void addAll(core::StableHash& hash, const Values&... values) {
+  (hash.add(values), ...);
+}
+
+void addTo(core::StableHash& hash, const SapOptions& sap) {
+  addAll(hash, sap.maxIterations, sap.absoluteTolerance, sap.relativeTolerance,
+         sap.maxLineSearchEvaluations, sap.lineSearchTolerance, sap.maxStep, sap.nearRigid,
+         sap.nearRigidBilateral, sap.frictionRegularization, sap.frictionSoftness, sap.guess,
+         sap.linearSolver, sap.contact, sap.maxPcgIterations, sap.pcgTolerance,
+         sap.softPreconditioner);
+}
+
+void addTo(core::StableHash& hash, const ImpulseOptions& impulse) {
+  addAll(hash, impulse.maxExactPoints, impulse.numSubsteps, impulse.numSweeps,
+         impulse.numProjections, impulse.numProjectionSteps, impulse.tolerance, impulse.correction,
+         impulse.correctionRate, impulse.slop, impulse.maxCorrectionSpeed,
+         impulse.numCorrectionSweeps);
+}
+
+void addTo(core::StableHash& hash, const ContactPatchCacheOptions& cache) {
+  addAll(hash, cache.enabled, cache.maxPointsPerPair, cache.maxPairs, cache.maxSeparationFrames,
+         cache.positionThreshold, cache.normalThreshold, cache.depthEpsilon,
+         cache.separationThreshold, cache.warmStartRadius, cache.allowNegativeDepth);
+}
+
 void addTo(core::StableHash& hash, const SimulationOptions& options) {
-  hash.add(options.dt);
-  hash.add(options.gravity);
-  hash.add(options.solver);
-  hash.add(options.accuracy);
-  hash.add(options.sap.maxIterations);
-  hash.add(options.sap.absoluteTolerance);
-  hash.add(options.sap.relativeTolerance);
-  hash.add(options.sap.maxLineSearchEvaluations);
-  hash.add(options.sap.lineSearchTolerance);
-  hash.add(options.sap.maxStep);
-  hash.add(options.sap.nearRigid);
-  hash.add(options.sap.nearRigidBilateral);
-  hash.add(options.sap.frictionRegularization);
-  hash.add(options.sap.frictionSoftness);
-  hash.add(options.sap.guess);
-  hash.add(options.sap.linearSolver);
-  hash.add(options.sap.contact);
-  hash.add(options.sap.maxPcgIterations);
-  hash.add(options.sap.pcgTolerance);
-  hash.add(options.sap.softPreconditioner);
-  hash.add(options.impulse.maxExactPoints);
-  hash.add(options.impulse.numSubsteps);
-  hash.add(options.impulse.numSweeps);
-  hash.add(options.impulse.numProjections);
-  hash.add(options.impulse.numProjectionSteps);
-  hash.add(options.impulse.tolerance);
-  hash.add(options.impulse.correction);
-  hash.add(options.impulse.correctionRate);
-  hash.add(options.impulse.slop);
-  hash.add(options.impulse.maxCorrectionSpeed);
-  hash.add(options.impulse.numCorrectionSweeps);
-  hash.add(options.patchCache.enabled);
-  hash.add(options.patchCache.maxPointsPerPair);
-  hash.add(options.patchCache.maxPairs);
-  hash.add(options.patchCache.maxSeparationFrames);
-  hash.add(options.patchCache.positionThreshold);
-  hash.add(options.patchCache.normalThreshold);
-  hash.add(options.patchCache.depthEpsilon);
-  hash.add(options.patchCache.separationThreshold);
-  hash.add(options.patchCache.warmStartRadius);
-  hash.add(options.patchCache.allowNegativeDepth);
-  hash.add(options.sleep.enabled);
-  hash.add(options.sleep.linearSpeed);
-  hash.add(options.sleep.angularSpeed);
-  hash.add(options.sleep.duration);
-  hash.add(options.restitutionThreshold);
-  hash.add(options.maxImpactsPerStep);
-  if (options.sap.toleranceGrowth > 0) {
-    hash.add(std::string_view("tolerance growth"));
-    hash.add(options.sap.toleranceGrowth);
-  }
+  addAll(hash, options.dt, options.gravity, options.solver, options.accuracy);
+  addTo(hash, options.sap);
+  addTo(hash, options.impulse);
+  addTo(hash, options.patchCache);
+  const SleepOptions& sleep = options.sleep;
+  addAll(hash, sleep.enabled, sleep.linearSpeed, sleep.angularSpeed, sleep.duration,
+         options.restitutionThreshold, options.maxImpactsPerStep);
+  if (options.sap.toleranceGrowth > 0)
+    addAll(hash, std::string_view("tolerance growth"), options.sap.toleranceGrowth);
 }
 
 /// Two shapes of one type with equal boxes, supports and distances at a few points are taken for
@@ -80,142 +65,77 @@ void addTo(core::StableHash& hash, const Shape& shape) {
 }
 
 void addTrees(core::StableHash& hash, const ModelData& data) {
-  for (const TreeLink& link : data.links) {
-    hash.add(link.body);
-    hash.add(link.parent);
-    hash.add(link.pose);
-    hash.add(link.numJoints);
-  }
-  for (const TreeJoint& part : data.treeJoints) {
-    hash.add(part.type);
-    hash.add(part.q);
-    hash.add(part.v);
-    hash.add(part.position);
-    hash.add(part.axis);
-    hash.add(part.pitch);
-    hash.add(part.reference);
-  }
+  for (const TreeLink& link : data.links)
+    addAll(hash, link.body, link.parent, link.pose, link.numJoints);
+  for (const TreeJoint& part : data.treeJoints)
+    addAll(hash, part.type, part.q, part.v, part.position, part.axis, part.pitch, part.reference);
   for (const ModelJoint& joint : data.joints) {
     const Joint& j = joint.joint;
-    for (const Real value : {j.lower, j.upper, j.armature, j.damping, j.frictionLoss, j.stiffness,
-                             j.springReference, j.lowerActuatorForce, j.upperActuatorForce})
-      hash.add(value);
+    addAll(hash, j.lower, j.upper, j.armature, j.damping, j.frictionLoss, j.stiffness,
+           j.springReference, j.lowerActuatorForce, j.upperActuatorForce);
   }
 }
 
 void addParts(core::StableHash& hash, const ModelData& data) {
-  for (const ModelSite& site : data.sites) {
-    hash.add(site.body);
-    hash.add(site.site.pose);
-  }
+  for (const ModelSite& site : data.sites) addAll(hash, site.body, site.site.pose);
   for (const ModelTendon& tendon : data.tendons) {
     const Tendon& t = tendon.tendon;
-    hash.add(std::span<const int>(tendon.joints));
-    hash.add(std::span<const int>(tendon.sites));
+    addAll(hash, std::span<const int>(tendon.joints), std::span<const int>(tendon.sites));
     for (const Tendon::Term& term : t.terms) hash.add(term.coefficient);
     for (const Tendon::Via& via : t.path) hash.add(via.divisor);
-    for (const Real value : {t.lower, t.upper, t.damping, t.frictionLoss, t.stiffness,
-                             t.springLower, t.springUpper, t.armature})
-      hash.add(value);
+    addAll(hash, t.lower, t.upper, t.damping, t.frictionLoss, t.stiffness, t.springLower,
+           t.springUpper, t.armature);
   }
   for (const ModelActuator& actuator : data.actuators) {
     const Actuator& a = actuator.actuator;
-    hash.add(a.target);
-    hash.add(actuator.target);
-    hash.add(std::span<const Real>(a.gear));
-    hash.add(std::span<const Real>(a.gain));
-    hash.add(std::span<const Real>(a.bias));
-    hash.add(a.dynamics);
-    for (const Real value : {a.timeConstant, a.lowerControl, a.upperControl, a.lowerForce,
-                             a.upperForce, a.lowerActivation, a.upperActivation})
-      hash.add(value);
+    addAll(hash, a.target, actuator.target, std::span<const Real>(a.gear),
+           std::span<const Real>(a.gain), std::span<const Real>(a.bias), a.dynamics);
+    addAll(hash, a.timeConstant, a.lowerControl, a.upperControl, a.lowerForce, a.upperForce,
+           a.lowerActivation, a.upperActivation);
   }
-  for (const ModelEquality& equality : data.equalities) {
-    hash.add(equality.equality.type);
-    hash.add(equality.equality.isActive);
-    hash.add(equality.first);
-    hash.add(equality.second);
-    hash.add(equality.anchor1);
-    hash.add(equality.anchor2);
-    hash.add(equality.rotation);
-    hash.add(equality.equality.distance);
-    hash.add(std::span<const Real>(equality.equality.polynomial));
-  }
-  for (const ModelSchedule& schedule : data.schedules) {
-    hash.add(schedule.actuator);
-    hash.add(std::span<const Real>(schedule.times));
-    hash.add(std::span<const Real>(schedule.values));
-  }
-  for (const InitialPosition& start : data.initialPositions) {
-    hash.add(start.q);
-    hash.add(start.position);
-  }
+  for (const ModelEquality& equality : data.equalities)
+    addAll(hash, equality.equality.type, equality.equality.isActive, equality.first,
+           equality.second, equality.anchor1, equality.anchor2, equality.rotation,
+           equality.equality.distance, std::span<const Real>(equality.equality.polynomial));
+  for (const ModelSchedule& schedule : data.schedules)
+    addAll(hash, schedule.actuator, std::span<const Real>(schedule.times),
+           std::span<const Real>(schedule.values));
+  for (const InitialPosition& start : data.initialPositions) addAll(hash, start.q, start.position);
 }
 
 void addPressure(core::StableHash& hash, const ModelData& data) {
   for (const Material& material : data.materials) {
-    hash.add(material.contact);
-    hash.add(material.hydroelasticModulus);
-    hash.add(material.hydroelasticThickness);
-    hash.add(material.hydroelasticResolution);
+    addAll(hash, material.contact, material.hydroelasticModulus, material.hydroelasticThickness,
+           material.hydroelasticResolution);
     if (material.planeContact != PlaneContact::Elements)
       hash.add(std::string_view("plane by vertices"));
   }
   for (const ModelSoft& soft : data.softs) {
-    hash.add(std::string_view(soft.name));
-    hash.add(soft.mesh.vertices());
+    addAll(hash, std::string_view(soft.name), soft.mesh.vertices());
     for (const Tet& tet : soft.mesh.tets()) hash.add(std::span<const std::int32_t>(tet));
-    hash.add(std::span<const Real>(soft.pressure));
-    hash.add(std::span<const Real>(soft.elastic.mass));
-    hash.add(soft.elastic.elasticity.model);
-    hash.add(soft.elastic.elasticity.young);
-    hash.add(soft.elastic.elasticity.poisson);
-    hash.add(soft.elastic.elasticity.damping);
-    hash.add(soft.elastic.elasticity.massDamping);
-    hash.add(soft.startVelocity);
-    hash.add(soft.material);
-    hash.add(soft.selfContact);
-    hash.add(soft.group);
-    hash.add(soft.mask);
-    for (const ModelAttachment& attachment : soft.attachments) {
-      hash.add(attachment.vertex);
-      hash.add(attachment.body);
-      hash.add(attachment.point);
-    }
-    if (!soft.excludedBodies.empty() || !soft.excludedSofts.empty()) {
-      hash.add(std::string_view("excluded"));
-      hash.add(std::span<const int>(soft.excludedBodies));
-      hash.add(std::span<const int>(soft.excludedSofts));
-    }
+    addAll(hash, std::span<const Real>(soft.pressure), std::span<const Real>(soft.elastic.mass),
+           soft.elastic.elasticity.model, soft.elastic.elasticity.young,
+           soft.elastic.elasticity.poisson, soft.elastic.elasticity.damping,
+           soft.elastic.elasticity.massDamping, soft.startVelocity, soft.material, soft.selfContact,
+           soft.group, soft.mask);
+    for (const ModelAttachment& attachment : soft.attachments)
+      addAll(hash, attachment.vertex, attachment.body, attachment.point);
+    if (!soft.excludedBodies.empty() || !soft.excludedSofts.empty())
+      addAll(hash, std::string_view("excluded"), std::span<const int>(soft.excludedBodies),
+             std::span<const int>(soft.excludedSofts));
   }
 }
 
 /// What the event solver alone reads.
 void addEvent(core::StableHash& hash, const ModelData& data) {
   const EventOptions& event = data.options.event;
-  hash.add(event.method);
-  hash.add(event.relativeTolerance);
-  hash.add(event.absoluteTolerance);
-  hash.add(event.maxStep);
-  hash.add(event.policy);
-  hash.add(event.damping);
-  hash.add(event.maxDamping);
-  hash.add(event.stiffnessReduction);
-  hash.add(event.smallSpeed);
-  hash.add(event.smallSpin);
-  hash.add(event.restPeriod);
-  hash.add(event.impactSpeed);
-  hash.add(event.slipSpeed);
-  for (const Material& material : data.materials) {
-    hash.add(material.contact);
-    hash.add(material.youngsModulus);
-    hash.add(material.poissonRatio);
-  }
-  for (const ContactMaterial& pair : data.materialPairs) {
-    hash.add(pair.rollingResistance);
-    hash.add(pair.smallSpeed);
-    hash.add(pair.smallSpin);
-  }
+  addAll(hash, event.method, event.relativeTolerance, event.absoluteTolerance, event.maxStep,
+         event.policy, event.damping, event.maxDamping, event.stiffnessReduction, event.smallSpeed,
+         event.smallSpin, event.restPeriod, event.impactSpeed, event.slipSpeed);
+  for (const Material& material : data.materials)
+    addAll(hash, material.contact, material.youngsModulus, material.poissonRatio);
+  for (const ContactMaterial& pair : data.materialPairs)
+    addAll(hash, pair.rollingResistance, pair.smallSpeed, pair.smallSpin);
 }
 
 }  // namespace
@@ -224,46 +144,20 @@ std::uint64_t hashOf(const ModelData& data) {
   core::StableHash hash;
   addTo(hash, data.options);
   hash.add(data.bodies.size());
-  for (const ModelBody& body : data.bodies) {
-    hash.add(std::string_view(body.name));
-    hash.add(body.type);
-    hash.add(body.mass.mass);
-    hash.add(body.mass.center);
-    hash.add(body.mass.inertia);
-    hash.add(body.startPose);
-    hash.add(body.startVelocity);
-    hash.add(body.startAngularVelocity);
-    hash.add(body.linearDamping);
-    hash.add(body.angularDamping);
-    hash.add(body.gravityScale);
-    hash.add(body.numShapes);
-  }
+  for (const ModelBody& body : data.bodies)
+    addAll(hash, std::string_view(body.name), body.type, body.mass.mass, body.mass.center,
+           body.mass.inertia, body.startPose, body.startVelocity, body.startAngularVelocity,
+           body.linearDamping, body.angularDamping, body.gravityScale, body.numShapes);
   for (const ModelShape& shape : data.shapes) {
     addTo(hash, *shape.shape);
-    hash.add(shape.pose);
-    hash.add(shape.material);
-    hash.add(shape.group);
-    hash.add(shape.mask);
-    hash.add(shape.isOneSideEnough);
+    addAll(hash, shape.pose, shape.material, shape.group, shape.mask, shape.isOneSideEnough);
   }
-  for (const ContactMaterial& pair : data.materialPairs) {
-    hash.add(pair.friction);
-    hash.add(pair.restitution);
-    hash.add(pair.torsionalFriction);
-    hash.add(pair.rollingFriction);
-    hash.add(pair.stiffness);
-    hash.add(pair.relaxationTime);
-    hash.add(pair.dissipation);
-  }
-  for (const auto& [body1, body2] : data.excludedBodies) {
-    hash.add(body1);
-    hash.add(body2);
-  }
-  for (const ModelShapePair& pair : data.shapePairs) {
-    hash.add(pair.shape1);
-    hash.add(pair.shape2);
-    hash.add(pair.friction);
-  }
+  for (const ContactMaterial& pair : data.materialPairs)
+    addAll(hash, pair.friction, pair.restitution, pair.torsionalFriction, pair.rollingFriction,
+           pair.stiffness, pair.relaxationTime, pair.dissipation);
+  for (const auto& [body1, body2] : data.excludedBodies) addAll(hash, body1, body2);
+  for (const ModelShapePair& pair : data.shapePairs)
+    addAll(hash, pair.shape1, pair.shape2, pair.friction);
   addTrees(hash, data);
   addParts(hash, data);
   if (data.hasPressure) addPressure(hash, data);

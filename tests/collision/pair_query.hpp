@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collision/narrow_phase.hpp"
+#include "geometry/shape_of_lengths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -158,30 +159,13 @@ class Random {
 inline std::unique_ptr<Shape> randomShape(ShapeType type, Real scale, Random& random) {
   const auto size = [&] { return scale * random.uniform(0.2, 1.0); };
   const Real a = size(), b = size(), c = size();
-  switch (type) {
-    case ShapeType::Sphere:
-      return std::make_unique<Sphere>(a);
-    case ShapeType::Box:
-      return std::make_unique<Box>(Vec3{a, b, c});
-    case ShapeType::Capsule:
-      return std::make_unique<Capsule>(a, b);
-    case ShapeType::Cylinder:
-      return std::make_unique<Cylinder>(a, b);
-    case ShapeType::Cone:
-      return std::make_unique<Cone>(a, b);
-    case ShapeType::Ellipsoid:
-      return std::make_unique<Ellipsoid>(Vec3{a, b, c});
-    case ShapeType::Convex: {
-      std::vector<Vec3> points;
-      for (int i = 0; i < 20; ++i) {
-        const Vec3 d = random.direction();
-        points.push_back({a * d.x, b * d.y, c * d.z});
-      }
-      return std::make_unique<Convex>(points);
-    }
-    default:
-      return std::make_unique<Plane>();
+  if (auto shape = shapeOfLengths(type, a, b, c)) return shape;
+  std::vector<Vec3> points;
+  for (int i = 0; i < 20; ++i) {
+    const Vec3 d = random.direction();
+    points.push_back({a * d.x, b * d.y, c * d.z});
   }
+  return std::make_unique<Convex>(points);
 }
 
 /// Random poses of random solids: apart, touching, crossing, concentric. Each answer is proved: by

@@ -6,6 +6,7 @@
 #include <tangere/error.hpp>
 
 #include "core/scene_random.hpp"
+#include "geometry/shape_of_lengths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,23 +34,11 @@ const auto kBall = std::make_shared<Sphere>(0.5);
 
 std::shared_ptr<const Shape> randomShape(Random& random) {
   const Real a = random.real(0.1, 0.6), b = random.real(0.1, 0.6), c = random.real(0.1, 0.6);
-  switch (random.below(6)) {
-    case 0:
-      return std::make_shared<Sphere>(a);
-    case 1:
-      return std::make_shared<Box>(Vec3{a, b, c});
-    case 2:
-      return std::make_shared<Capsule>(a, b);
-    case 3:
-      return std::make_shared<Cylinder>(a, b);
-    case 4:
-      return std::make_shared<Cone>(a, b);
-    default: {
-      std::array<Vec3, 12> points;
-      for (Vec3& p : points) p = random.vec(-0.6, 0.6);
-      return std::make_shared<Convex>(points);
-    }
-  }
+  const int kind = random.below(6);
+  if (kind < 5) return test::shapeOfLengths(static_cast<ShapeType>(kind), a, b, c);
+  std::array<Vec3, 12> points;
+  for (Vec3& p : points) p = random.vec(-0.6, 0.6);
+  return std::make_shared<Convex>(points);
 }
 
 std::vector<CollisionObject> randomObjects(int count, Real halfSize, std::uint64_t seed) {

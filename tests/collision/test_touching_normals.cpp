@@ -6,6 +6,7 @@
 #include <tangere/collision.hpp>
 
 #include "collision/random_shapes.hpp"
+#include "geometry/shape_of_lengths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,24 +28,7 @@ constexpr std::array kTypes{ShapeType::Sphere,   ShapeType::Box,   ShapeType::Ca
 std::unique_ptr<Shape> randomShape(Random& random, ShapeType type, Real aspect) {
   const auto length = [&] { return random.uniform(0.3, 1) * (random.below(2) ? 1 : 1 / aspect); };
   const Real a = length(), b = length(), c = length();
-  switch (type) {
-    case ShapeType::Sphere:
-      return std::make_unique<Sphere>(a);
-    case ShapeType::Box:
-      return std::make_unique<Box>(Vec3{a, b, c});
-    case ShapeType::Capsule:
-      return std::make_unique<Capsule>(a, b);
-    case ShapeType::Cylinder:
-      return std::make_unique<Cylinder>(a, b);
-    case ShapeType::Cone:
-      return std::make_unique<Cone>(a, b);
-    case ShapeType::Ellipsoid:
-      return std::make_unique<Ellipsoid>(Vec3{a, b, c});
-    case ShapeType::Plane:
-      return std::make_unique<Plane>();
-    default:
-      break;
-  }
+  if (auto shape = test::shapeOfLengths(type, a, b, c)) return shape;
   std::vector<Vec3> points;
   for (int i = 0, n = 6 + random.below(30); i < n; ++i) {
     const Vec3 d = random.direction();

@@ -5,6 +5,8 @@
 #include <tangere/collision.hpp>
 #include <tangere/error.hpp>
 
+#include "geometry/shape_of_lengths.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -87,21 +89,8 @@ class Bytes {
 std::shared_ptr<const Shape> readShape(Bytes& bytes, bool allowCompound) {
   const int type = bytes.byte() % (allowCompound ? 12 : 11);
   const Real a = bytes.number(), b = bytes.number(), c = bytes.number();
+  if (auto shape = test::shapeOfLengths(static_cast<ShapeType>(type), a, b, c)) return shape;
   switch (static_cast<ShapeType>(type)) {
-    case ShapeType::Sphere:
-      return std::make_shared<Sphere>(a);
-    case ShapeType::Box:
-      return std::make_shared<Box>(Vec3{a, b, c});
-    case ShapeType::Capsule:
-      return std::make_shared<Capsule>(a, b);
-    case ShapeType::Cylinder:
-      return std::make_shared<Cylinder>(a, b);
-    case ShapeType::Cone:
-      return std::make_shared<Cone>(a, b);
-    case ShapeType::Ellipsoid:
-      return std::make_shared<Ellipsoid>(Vec3{a, b, c});
-    case ShapeType::Plane:
-      return std::make_shared<Plane>();
     case ShapeType::Convex: {
       std::vector<Vec3> points;
       for (int i = 0, n = bytes.byte() % 20; i < n; ++i) points.push_back(bytes.vector());
@@ -136,8 +125,9 @@ std::shared_ptr<const Shape> readShape(Bytes& bytes, bool allowCompound) {
       }
       return std::make_shared<Compound>(std::move(children));
     }
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 Transform readPose(Bytes& bytes) {

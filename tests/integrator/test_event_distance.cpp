@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "integrator/event_distance.hpp"
 
+#include "collision/golden_queries.hpp"
 #include "collision/random_shapes.hpp"
+#include "geometry/shape_of_lengths.hpp"
 #include "integrator/long_double_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -27,28 +29,13 @@ constexpr ShapeType kConvexTypes[] = {ShapeType::Sphere,   ShapeType::Box,  Shap
 ShapePtr randomShape(Random& random, ShapeType type, Real scale) {
   const auto length = [&] { return scale * random.uniform(0.2, 1); };
   const Real a = length(), b = length(), c = length();
-  switch (type) {
-    case ShapeType::Sphere:
-      return std::make_shared<Sphere>(a);
-    case ShapeType::Box:
-      return std::make_shared<Box>(Vec3{a, b, c});
-    case ShapeType::Capsule:
-      return std::make_shared<Capsule>(a, b);
-    case ShapeType::Cylinder:
-      return std::make_shared<Cylinder>(a, b);
-    case ShapeType::Cone:
-      return std::make_shared<Cone>(a, b);
-    case ShapeType::Ellipsoid:
-      return std::make_shared<Ellipsoid>(Vec3{a, b, c});
-    default: {
-      std::vector<Vec3> points;
-      const int count = 8 + random.below(20);
-      for (int i = 0; i < count; ++i)
-        points.push_back(Vec3{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)} *
-                         scale);
-      return std::make_shared<Convex>(points);
-    }
-  }
+  if (auto shape = test::shapeOfLengths(type, a, b, c)) return shape;
+  std::vector<Vec3> points;
+  const int count = 8 + random.below(20);
+  for (int i = 0; i < count; ++i)
+    points.push_back(Vec3{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)} *
+                     scale);
+  return std::make_shared<Convex>(points);
 }
 
 struct Scene {
@@ -463,40 +450,13 @@ TEST(EventPoints, PartsOfACompoundTouchEachForThemselves) {
               -2e-5, 1e-16);
 }
 
-std::unique_ptr<Shape> makeShape(const test::GoldenShape& golden) {
-  const kernel::ConvexView<double>& v = golden.view;
-  switch (v.core) {
-    case kernel::CoreType::Point:
-      return std::make_unique<Sphere>(v.radius);
-    case kernel::CoreType::Segment:
-      return std::make_unique<Capsule>(v.radius, v.size.z);
-    case kernel::CoreType::Box:
-      return std::make_unique<Box>(v.size);
-    case kernel::CoreType::Cylinder:
-      return std::make_unique<Cylinder>(v.size.x, v.size.z);
-    case kernel::CoreType::Cone:
-      return std::make_unique<Cone>(v.size.x, v.size.z);
-    case kernel::CoreType::Ellipsoid:
-      return std::make_unique<Ellipsoid>(v.size);
-    default: {
-      std::vector<Vec3> points;
-      for (int i = 0; i < v.hull->numVertices; ++i) points.push_back(v.hull->vertex(i));
-      return std::make_unique<Convex>(points);
-    }
-  }
-}
-
 TEST(EventDistance, AgreesWithTheGoldenCasesOfEveryConvexPair) {
   const test::GoldenCases golden(TANGERE_TEST_DATA "/golden/collision");
   for (const test::GoldenCase& g : golden.cases()) {
-    const std::unique_ptr<Shape> shape1 = makeShape(g.shape1), shape2 = makeShape(g.shape2);
+    const std::unique_ptr<Shape> shape1 = test::makeShape(g.shape1);
+    const std::unique_ptr<Shape> shape2 = test::makeShape(g.shape2);
     const DistanceResult d = nearestPoints(*shape1, g.X_W1, *shape2, g.X_W2, nullptr);
-    kernel::ConvexContact<double> c;
-    c.distance = d.distance;
-    c.normal = transposeTimes(g.X_W1.rotation, d.normal);
-    c.pointA = inverseTimes(g.X_W1, d.point1);
-    c.pointB = inverseTimes(g.X_W1, d.point2);
-    const test::GoldenError error = test::judge(g, c);
+    const test::GoldenError error = test::judge(g, test::inFrame1(g, d));
     EXPECT_LT(error.worst(), 2e-13) << g.id << " " << g.category << " " << g.pair();
     EXPECT_EQ(d.status, QueryStatus::Ok) << g.id << " " << g.category << " " << g.pair();
   }

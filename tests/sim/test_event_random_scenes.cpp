@@ -7,6 +7,7 @@
 #include <tangere/simulator.hpp>
 
 #include "collision/random_shapes.hpp"
+#include "geometry/shape_of_lengths.hpp"
 #include "integrator/event_distance.hpp"
 
 #include <gtest/gtest.h>
@@ -28,25 +29,11 @@ using ShapePtr = std::shared_ptr<const Shape>;
 ShapePtr randomShape(Random& random) {
   const auto length = [&] { return random.uniform(0.1, 0.4); };
   const Real a = length(), b = length(), c = length();
-  switch (random.below(7)) {
-    case 0:
-      return std::make_shared<Sphere>(a);
-    case 1:
-      return std::make_shared<Box>(Vec3{a, b, c});
-    case 2:
-      return std::make_shared<Capsule>(a, b);
-    case 3:
-      return std::make_shared<Cylinder>(a, b);
-    case 4:
-      return std::make_shared<Cone>(a, b);
-    case 5:
-      return std::make_shared<Ellipsoid>(Vec3{a, b, c});
-    default: {
-      std::vector<Vec3> points;
-      for (int i = 0; i < 12; ++i) points.push_back(random.direction() * a);
-      return std::make_shared<Convex>(points);
-    }
-  }
+  const int kind = random.below(7);
+  if (kind < 6) return test::shapeOfLengths(static_cast<ShapeType>(kind), a, b, c);
+  std::vector<Vec3> points;
+  for (int i = 0; i < 12; ++i) points.push_back(random.direction() * a);
+  return std::make_shared<Convex>(points);
 }
 
 /// A body in free fall that turns at a constant rate: its inertia is the same about every axis.
