@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// node bench/viewer.mjs [--json] [frames] [seeks]: what a frame of the page costs with 1000 bodies and 5000 contacts,
-// and how long a seek takes in a recording of ten minutes. TANGERE names the program.
+// node bench/viewer.mjs [--json | --rows] [frames] [seeks]: what a frame of the page costs with 1000 bodies and 5000
+// contacts, and how long a seek takes in a recording of ten minutes. TANGERE names the program. --rows: as
+// bench/first_day/first_day.py merges them.
 //
 // Rendering without a graphics card says nothing about one with: what is measured is the work of the
 // page itself, from a new frame to the commands and buffers for the graphics card; only the drawing
@@ -21,6 +22,23 @@ function scene(count) {
     lines.push(`[[body]]\nname = "b${i}"\nposition = [${x.toFixed(3)}, ${y}, ${place[1]}]\nshapes = [{ box = [0.1, ${width.toFixed(6)}, 0.1] }]`);
   }
   return lines.join("\n");
+}
+
+/** Pictures a second while the replay plays, and what draws them: without a graphics card, the processor. */
+async function pictureRate(page) {
+  return page.evaluate(async () => {
+    const { world, player } = window.tangere;
+    player.isPlaying = true;
+    const gl = world.renderer.getContext();
+    const names = gl.getExtension("WEBGL_debug_renderer_info");
+    const drawer = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+    const nextPicture = () => new Promise((done) => requestAnimationFrame(done));
+    for (let i = 0; i < 10; ++i) await nextPicture();
+    const begin = performance.now();
+    let count = 0;
+    for (; performance.now() < begin + 4000; ++count) await nextPicture();
+    return { drawer, per_second: (1000 * count) / (performance.now() - begin) };
+  });
 }
 
 const quantile = (list, q) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))];
@@ -72,13 +90,14 @@ async function measureFrames(browser, folder) {
   const page = await open(browser, `file://${folder.file("many.html")}#0.4`);
   await ready(page);
   const contacts = await page.evaluate(() => window.tangere.player.instant().frame.numContacts);
+  const pictures = await pictureRate(page);
   const { update, whole, bytes, calls, triangles } = await frameTimes(page, 200);
   await page.close();
   return {
     bodies: BODIES, contacts,
     update_ms: { median: quantile(update, 0.5), p99: quantile(update, 0.99) },
     page_ms: { median: quantile(whole, 0.5), p99: quantile(whole, 0.99) },
-    bytes_per_frame: Math.round(bytes), draw_calls: calls, triangles,
+    pictures, bytes_per_frame: Math.round(bytes), draw_calls: calls, triangles,
   };
 }
 
@@ -112,6 +131,20 @@ async function measureSeeks(browser, folder) {
   return { simulated_s: 600, frames, open_ms: opened, seek_ms: { median: quantile(seeks, 0.5), p99: quantile(seeks, 0.99) } };
 }
 
+const inMs = (times) => `${times.median.toFixed(2)} ms (99 %: ${times.p99.toFixed(2)} ms)`;
+
+/** What the table of the first day says of the viewer. */
+function rowsOf({ frames, seeks }) {
+  const rows = [];
+  if (frames) {
+    const load = `${frames.bodies} bodies, ${frames.contacts} contacts, ${frames.triangles} triangles in ${frames.draw_calls} draw calls`;
+    rows.push({ figure: "viewer: work of the page for a frame", value: inMs(frames.page_ms), bar: "< 16.7 ms", how: `${load}; all but the drawing itself` });
+    rows.push({ figure: "viewer: pictures a second without a graphics card", value: frames.pictures.per_second.toFixed(1), bar: "", how: `the same, drawn by the processor (SwiftShader); 60 needs a graphics card` });
+  }
+  if (seeks) rows.push({ figure: "viewer: a seek", value: inMs(seeks.seek_ms), bar: "", how: `recording of ${seeks.simulated_s} s, ${seeks.frames} frames, streamed; opens in ${seeks.open_ms.toFixed(0)} ms` });
+  return rows;
+}
+
 const folder = temporaryFolder();
 const browser = await startBrowser();
 const wants = (what) => process.argv.includes(what) || !process.argv.some((word) => word === "frames" || word === "seeks");
@@ -122,16 +155,18 @@ await browser.close();
 folder.remove();
 if (process.argv.includes("--json")) {
   console.log(JSON.stringify(result, null, 1));
+} else if (process.argv.includes("--rows")) {
+  console.log(JSON.stringify({ rows: rowsOf(result) }, null, 1));
 } else {
   const { frames, seeks } = result;
-  const ms = (times) => `${times.median.toFixed(2)} ms (99 %: ${times.p99.toFixed(2)} ms)`;
   if (frames) console.log(`${frames.bodies} bodies, ${frames.contacts} contacts: ${frames.draw_calls} draw calls, ${frames.triangles} triangles
-  numbers of a new frame  ${ms(frames.update_ms)}
-  with draw commands      ${ms(frames.page_ms)}
-  allocated               ${frames.bytes_per_frame} bytes a frame`);
+  numbers of a new frame  ${inMs(frames.update_ms)}
+  with draw commands      ${inMs(frames.page_ms)}
+  allocated               ${frames.bytes_per_frame} bytes a frame
+  pictures a second       ${frames.pictures.per_second.toFixed(1)} (${frames.pictures.drawer})`);
   if (seeks) console.log(`recording of ${seeks.simulated_s} s, ${seeks.frames} frames
   opens in                ${seeks.open_ms.toFixed(0)} ms
-  a seek takes            ${ms(seeks.seek_ms)}`);
+  a seek takes            ${inMs(seeks.seek_ms)}`);
 }
 if (result.frames && result.frames.contacts < CONTACTS) {
   console.error(`only ${result.frames.contacts} contacts: the figures are void`);

@@ -71,6 +71,9 @@ export class Lines {
   }
 }
 
+/** More copies than this are small on the screen: the coarse thing is enough for them. */
+const MANY = 1000;
+
 /** Many copies of one thing; what is hidden shines through. */
 class Copies {
   matrices: Float32Array = new Float32Array(0);
@@ -78,7 +81,7 @@ class Copies {
   private solid: THREE.InstancedMesh | null = null;
   private faint: THREE.InstancedMesh | null = null;
 
-  /** `coarse`: what is enough where it only shines through. */
+  /** `coarse`: what is enough where it only shines through, or where there are many. */
   constructor(private readonly stage: THREE.Scene, private readonly geometry: THREE.BufferGeometry,
     private readonly coarse: THREE.BufferGeometry, private readonly color: THREE.Color) {}
 
@@ -113,6 +116,7 @@ class Copies {
     if (!this.solid || !this.faint) return;
     this.solid.count = this.faint.count = count;
     this.solid.visible = this.faint.visible = count > 0;
+    this.solid.geometry = count > MANY ? this.coarse : this.geometry;
     this.solid.instanceMatrix.clearUpdateRanges();
     this.solid.instanceMatrix.addUpdateRange(0, 16 * count);
     this.solid.instanceMatrix.needsUpdate = true;
