@@ -8,14 +8,14 @@ import io
 import json
 import math
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from program_test import ProgramTest
 
 PROGRAM = ""
 HEADER = "id,dist,nx,ny,nz,w1x,w1y,w1z,w2x,w2y,w2z,ncontacts,status"
@@ -36,23 +36,8 @@ def table(rows, columns=COLUMNS, end="\n"):
     return end.join([",".join(columns)] + [",".join(r[c] for c in columns) for r in rows]) + end
 
 
-class CommandLine(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def file(self, name, text):
-        target = self.path / name
-        target.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return str(target)
-
-    def run_program(self, *arguments, code=0, stdin=None):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=120, input=stdin)
-        self.assertEqual(done.returncode, code, done.stderr.decode() + done.stdout.decode())
-        return done.stdout.decode(), done.stderr.decode()
+class CommandLine(ProgramTest):
+    seconds = 120
 
     def query(self, rows, *arguments, code=0, columns=COLUMNS):
         out, err = self.run_program("query", self.file("pairs.csv", table(rows, columns)), *arguments, code=code)
@@ -128,7 +113,7 @@ class Query(CommandLine):
         self.assertEqual([r["id"] for r in rows], ["a,b", ""])
 
     def test_standard_input_and_output(self):
-        out, _ = self.run_program("query", "-", "-o", "-", stdin=table([pair()]).encode())
+        out, _ = self.run_program("query", "-", "-o", "-", input=table([pair()]).encode())
         self.assertTrue(out.startswith(HEADER + "\n0,"))
 
     def test_repeat_adds_the_time(self):
@@ -361,5 +346,5 @@ class Bench(CommandLine):
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    PROGRAM = ProgramTest.program = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=0)

@@ -11,10 +11,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
+
+from program_test import ProgramTest
 
 PROGRAM = ""
 SCENES = pathlib.Path()
@@ -54,26 +55,11 @@ shapes = [{ sphere = 0.05 }]
 """
 
 
-class CompareTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def file(self, name, text):
-        target = self.path / name
-        target.write_text(text)
-        return str(target)
-
-    def run_program(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=120)
-        self.assertEqual(done.returncode, code, done.stderr.decode() + done.stdout.decode())
-        return done
+class CompareTest(ProgramTest):
+    seconds = 120
 
     def compare(self, scene, *arguments):
-        return json.loads(self.run_program("compare", scene, "--json", *arguments).stdout)
+        return json.loads(self.run_program("compare", scene, "--json", *arguments)[0])
 
     def sap(self, scene, *arguments):
         return self.compare(scene, "--solvers", "sap", *arguments)["solvers"][0]
@@ -152,7 +138,7 @@ class CompareTest(unittest.TestCase):
         self.assertAlmostEqual(document["bodies"][0]["way_m"], way, delta=2e-4)
         for level in document["solvers"][0]["levels"]:
             run = json.loads(self.run_program("run", SCENES / "sliding_box.toml", "--json", "--solver", "sap", "--duration", "0.48",
-                                              "--dt", level["dt"]).stdout)
+                                              "--dt", level["dt"])[0])
             error = abs(run["bodies"]["box"]["position"][0] - way) / document["bodies"][0]["way_m"]
             self.assertAlmostEqual(level["error_over_time"][-1] / error, 1, delta=0.02)
             self.assertEqual(level["steps"], run["steps"])
@@ -229,7 +215,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(numbers(1), numbers(2))
 
     def test_table_says_order_and_step(self):
-        text = self.run_program("compare", SCENES / "sliding_box.toml", "--duration", "0.5").stdout.decode()
+        text = self.run_program("compare", SCENES / "sliding_box.toml", "--duration", "0.5")[0]
         self.assertRegex(text, r"sap: converges with order (0\.9\d|1\.0\d) in dt \(over \d steps\)")
         self.assertRegex(text, r"sap: for 1 %: dt = [\d.]+ ms, error 0\.\d+ %")
 
@@ -275,8 +261,8 @@ class CompareTest(unittest.TestCase):
 
     def test_bad_input_is_rejected(self):
         self.run_program("compare", self.path / "none.toml", code=6)
-        done = self.run_program("compare", SCENES / "gripper.xml", "--keyframe", "gripp", code=3)
-        self.assertIn("grip", done.stderr.decode())
+        _, error = self.run_program("compare", SCENES / "gripper.xml", "--keyframe", "gripp", code=3)
+        self.assertIn("grip", error)
         still = self.file("still.toml", '[[body]]\nname = "floor"\nfixed = true\nshapes = [{ plane = true }]\n')
         self.run_program("compare", still, code=3)
         self.run_program("compare", SCENES / "sliding_box.toml", "--duration", "0.05", "--html", self.path / "no" / "page.html", code=6)
@@ -285,4 +271,5 @@ class CompareTest(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM, SCENES = sys.argv[1], pathlib.Path(sys.argv[2])
+    ProgramTest.program = PROGRAM
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -12,21 +12,16 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import zlib
 
+from program_test import FLOOR, ProgramTest
+
 PROGRAM = ""
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Everything that can be drawn, on a floor; a hinge with sensors would need MJCF.
-SCENE = """
-[simulation]
-dt = 0.002
-[[body]]
-name = "floor"
-fixed = true
-shapes = [{ plane = true }]
+SCENE = FLOOR + """
 [[body]]
 name = "box \\"a\\" \u00e4"
 position = [0, 0, 0.12]
@@ -218,25 +213,9 @@ def python_with(*modules):
     return None
 
 
-class ExportTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def name(self, name):
-        return str(self.path / name)
-
-    def run_program(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=300)
-        self.assertEqual(done.returncode, code, done.stderr.decode() + done.stdout.decode())
-        return done.stdout.decode(), done.stderr.decode()
-
+class ExportTest(ProgramTest):
     def record(self, scene=SCENE, steps=150):
-        (self.path / "scene.toml").write_text(scene)
-        document = json.loads(self.run_program("run", self.name("scene.toml"), "--steps", str(steps), "--record", self.name("a.h5"), "--json")[0])
+        document = json.loads(self.run_program("run", self.file("scene.toml", scene), "--steps", str(steps), "--record", self.name("a.h5"), "--json")[0])
         return document
 
     def export(self, *options):
@@ -471,5 +450,5 @@ print(json.dumps({"counts": counts, "named": named, "streamed": streamed, "all":
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    PROGRAM = ProgramTest.program = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=1)

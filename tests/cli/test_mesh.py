@@ -8,12 +8,11 @@ import math
 import os
 import pathlib
 import resource
-import subprocess
 import sys
-import tempfile
 import unittest
 
-PROGRAM = ""
+from program_test import ProgramTest
+
 KEYS = ["input", "output", "method", "vertices", "tets", "surface_triangles", "parts", "surface_tets",
         "min_dihedral_deg", "max_dihedral_deg", "max_aspect", "shortest_edge_m", "longest_edge_m",
         "min_tet_volume_m3", "max_tet_volume_m3", "volume_m3", "volume_error", "surface_error_m",
@@ -25,24 +24,10 @@ TWO_TETS = ("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n6\n1 0 0 0\n2 1 0 0\n
             "$EndNodes\n$Elements\n3\n1 2 0 1 2 3\n2 4 0 1 2 3 4\n3 4 0 3 2 4 5\n$EndElements\n")
 
 
-class MeshCommand(unittest.TestCase):
+class MeshCommand(ProgramTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
+        super().setUp()
         self.out = str(self.path / "out.msh")
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def file(self, name, text):
-        target = self.path / name
-        target.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return str(target)
-
-    def run_program(self, *arguments, code=0, **options):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=300, **options)
-        self.assertEqual(done.returncode, code, done.stderr.decode() + done.stdout.decode())
-        return done.stdout.decode(), done.stderr.decode()
 
     def document(self, *arguments):
         return json.loads(self.run_program(*arguments, "--json")[0])
@@ -202,5 +187,5 @@ class Usage(MeshCommand):
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    ProgramTest.program = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=0)

@@ -6,7 +6,6 @@
 import fcntl
 import json
 import os
-import pathlib
 import pty
 import re
 import select
@@ -14,10 +13,11 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 import unittest
+
+from program_test import ProgramTest
 
 PROGRAM = SCENES = ""
 CLEAR = "\r\x1b[K"
@@ -75,14 +75,7 @@ class Terminal:
         return self.finish()
 
 
-class Progress(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
+class Progress(ProgramTest):
     def stack(self):
         return os.path.join(SCENES, "stack.toml")
 
@@ -122,8 +115,7 @@ class Progress(unittest.TestCase):
         self.assertEqual(terminal.interrupt()[0], 130)
 
     def test_nothing_is_drawn_into_a_pipe_with_json_or_quietly(self):
-        done = subprocess.run([PROGRAM, "run", self.stack(), "--steps", "3000"], capture_output=True, timeout=300)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.run_program("run", self.stack(), "--steps", "3000")[1], "")
         for option in ("--json", "-q"):
             terminal = Terminal("run", self.stack(), "--steps", "3000", option)
             code, out = terminal.finish()
@@ -140,7 +132,7 @@ class Progress(unittest.TestCase):
 
     def test_other_long_work_shows_it_too_and_ends_with_a_clean_line(self):
         recording = str(self.path / "a.h5")
-        subprocess.run([PROGRAM, "run", self.stack(), "--steps", "6000", "--record", recording, "-q"], check=True, timeout=300)
+        self.run_program("run", self.stack(), "--steps", "6000", "--record", recording, "-q")
         for title, arguments in (
             ("export", ["export", recording, "-o", str(self.path / "a.mcap")]),
             ("bench", ["bench", self.stack(), "--steps", "20000"]),
@@ -166,4 +158,5 @@ class Progress(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM, SCENES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+    ProgramTest.program = PROGRAM
     unittest.main(verbosity=1)

@@ -14,9 +14,10 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from program_test import FLOOR, ProgramTest
 
 PROGRAM = ""
 KEYS = ["steps", "simulated_s", "wall_s", "realtime_factor", "steps_per_s", "contacts_mean", "contacts_max",
@@ -24,15 +25,7 @@ KEYS = ["steps", "simulated_s", "wall_s", "realtime_factor", "steps_per_s", "con
         "bodies", "soft_bodies", "envs", "environment_steps_per_s", "state_hashes"]
 TIMES = {"wall_s", "realtime_factor", "steps_per_s", "environment_steps_per_s", "peak_memory_mb"}
 # Three boxes that fall on one another and on a floor, a little askew: contacts come and go.
-SCENE = """
-[simulation]
-dt = 0.002
-
-[[body]]
-name = "floor"
-fixed = true
-shapes = [{ plane = true }]
-
+SCENE = FLOOR + """
 [[body]]
 name = "box a"
 position = [0, 0, 0.12]
@@ -58,27 +51,10 @@ def python_with_h5py():
     return None
 
 
-class RunTest(unittest.TestCase):
+class RunTest(ProgramTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
+        super().setUp()
         self.scene = self.file("scene.toml", SCENE)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def file(self, name, text):
-        target = self.path / name
-        target.write_text(text)
-        return str(target)
-
-    def name(self, name):
-        return str(self.path / name)
-
-    def run_program(self, *arguments, code=0, **keywords):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=300, **keywords)
-        self.assertEqual(done.returncode, code, done.stderr.decode() + done.stdout.decode())
-        return done.stdout.decode(), done.stderr.decode()
 
     def document(self, *arguments, code=0):
         out, _ = self.run_program("run", self.scene, *arguments, "--json", code=code)
@@ -769,5 +745,5 @@ class Signals(RunTest):
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    PROGRAM = ProgramTest.program = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=1)

@@ -16,6 +16,15 @@ export const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/
 /** Debian's, for which bootstrap.sh installs h5py, or the first one. */
 const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 const PATIENCE = 120000;
+/** How scenes begin. */
+export const FLOOR = `
+[simulation]
+dt = 0.005
+[[body]]
+name = "floor"
+fixed = true
+shapes = [{ plane = true }]
+`;
 
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), "tangere-"));

@@ -4,17 +4,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { BROWSER, data, hidePanel, messageOf, open, ready, recordedCounts, scrubTo, startBrowser, tangere, temporaryFolder, until } from "../testing/harness.mjs";
+import { BROWSER, data, FLOOR, hidePanel, messageOf, open, ready, recordedCounts, scrubTo, startBrowser, tangere, temporaryFolder, until } from "../testing/harness.mjs";
 
-const SCENE = `
-[simulation]
-dt = 0.005
-[simulation.sleep]
-enabled = true
-[[body]]
-name = "floor"
-fixed = true
-shapes = [{ plane = true }]
+const SCENE = `${FLOOR}
 [[body]]
 name = "ball"
 position = [0, 0, 0.5]
@@ -23,6 +15,8 @@ shapes = [{ sphere = 0.1 }]
 name = "box"
 position = [0.5, 0, 0.1]
 shapes = [{ box = [0.1, 0.1, 0.1] }]
+[simulation.sleep]
+enabled = true
 `;
 const SOFT_SCENE = `
 [simulation]

@@ -5,15 +5,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { ask, BROWSER, data, hidePanel, messageOf, open, rawSocket, ready, recordedCounts, scrubTo, serve, startBrowser, tangere, TANGERE, temporaryFolder, textMessage, until } from "../testing/harness.mjs";
+import { ask, BROWSER, data, FLOOR, hidePanel, messageOf, open, rawSocket, ready, recordedCounts, scrubTo, serve, startBrowser, tangere, TANGERE, temporaryFolder, textMessage, until } from "../testing/harness.mjs";
 
-const SCENE = `
-[simulation]
-dt = 0.005
-[[body]]
-name = "floor"
-fixed = true
-shapes = [{ plane = true }]
+const SCENE = `${FLOOR}
 [[body]]
 name = "ball"
 position = [0, 0, 0.1]
