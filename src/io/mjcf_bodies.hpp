@@ -117,12 +117,16 @@ class MjcfBodies {
   [[nodiscard]] Joint makeJoint(XmlReader& reader, const MjcfJoint& settings, const Scope& scope);
   [[nodiscard]] bool fitFromTo(XmlReader& reader, MjcfGeom* geom);
   [[nodiscard]] bool fitToMesh(XmlReader& reader, MjcfGeom* geom);
+  [[nodiscard]] bool requireMesh(XmlReader& reader, const MjcfGeom& geom);
   [[nodiscard]] std::shared_ptr<const Shape> makeShape(XmlReader& reader, const MjcfGeom& geom);
   [[nodiscard]] std::optional<MassProperties> massOf(XmlReader& reader, const MjcfGeom& geom,
                                                      const Shape* shape);
   /// The class that an attribute names, `fallback` when there is none, null after an error.
   [[nodiscard]] const MjcfClass* classOf(XmlReader& reader, const char* attribute,
                                          const MjcfClass* fallback);
+  /// What a geom or a site begins with; null when it is not to be read: after an error, or at the
+  /// limit of their number.
+  [[nodiscard]] const MjcfClass* settingsOfShape(XmlReader& reader, const Scope& scope);
   [[nodiscard]] std::string takeName(XmlReader& reader, const char* kind, const Scope& scope,
                                      std::string* fileName);
   [[nodiscard]] ImportNotes& notes() { return is_copy_ ? muted_ : import_.notes; }

@@ -17,12 +17,8 @@ namespace tangere::io {
 
 void MjcfBodies::readGeom(const XmlElement& element, const Scope& scope) {
   XmlReader reader(notes(), element, callOf(element));
-  const MjcfClass* klass = classOf(reader, "class", scope.settings);
+  const MjcfClass* klass = settingsOfShape(reader, scope);
   if (klass == nullptr) return;
-  if (!import_.countShape(element)) {
-    is_full_ = true;
-    return;
-  }
   MjcfGeom geom = klass->geom;
   readMjcfGeom(reader, compiler_, &geom);
   std::string fileName;
@@ -55,9 +51,7 @@ void MjcfBodies::readGeom(const XmlElement& element, const Scope& scope) {
   if (collides || (needsMass && !isMesh) || !isMesh) {
     shape = makeShape(reader, geom);
     if (shape == nullptr) return;
-  } else if (!assets_.hasMesh(geom.mesh)) {
-    reader.errorFound(
-        "mesh", "the name of a mesh" + candidates(geom.mesh.substr(0, 64), assets_.meshNames()));
+  } else if (!requireMesh(reader, geom)) {
     return;
   }
   const Transform pose = scope.frame * Transform{geom.rotation, geom.position};
@@ -74,6 +68,13 @@ void MjcfBodies::readGeom(const XmlElement& element, const Scope& scope) {
   out.name = name;
   if (!fileName.empty()) shapes_.emplace(fileName, name);
   body.body.shapes.push_back(std::move(out));
+}
+
+const MjcfClass* MjcfBodies::settingsOfShape(XmlReader& reader, const Scope& scope) {
+  const MjcfClass* klass = classOf(reader, "class", scope.settings);
+  if (klass == nullptr || import_.countShape(reader.element())) return klass;
+  is_full_ = true;
+  return nullptr;
 }
 
 /// Position, direction and length from the two ends. False after an error.
@@ -109,12 +110,15 @@ bool MjcfBodies::fitToMesh(XmlReader& reader, MjcfGeom* geom) {
     reader.errorFound("mesh", "a sphere, capsule, ellipsoid, cylinder or box without fromto");
     return false;
   }
-  if (!assets_.hasMesh(geom->mesh)) {
-    reader.errorFound(
-        "mesh", "the name of a mesh" + candidates(geom->mesh.substr(0, 64), assets_.meshNames()));
-    return false;
-  }
-  return assets_.fit(geom);
+  return requireMesh(reader, *geom) && assets_.fit(geom);
+}
+
+/// False after an error: there is no mesh of that name.
+bool MjcfBodies::requireMesh(XmlReader& reader, const MjcfGeom& geom) {
+  if (assets_.hasMesh(geom.mesh)) return true;
+  reader.errorFound(
+      "mesh", "the name of a mesh" + candidates(geom.mesh.substr(0, 64), assets_.meshNames()));
+  return false;
 }
 
 std::shared_ptr<const Shape> MjcfBodies::makeShape(XmlReader& reader, const MjcfGeom& geom) {
@@ -158,12 +162,7 @@ std::shared_ptr<const Shape> MjcfBodies::makeShape(XmlReader& reader, const Mjcf
         reader.change("type", "the mesh collides as its convex hull");
         [[fallthrough]];
       case MjcfGeomType::Mesh:
-        if (!assets_.hasMesh(geom.mesh)) {
-          reader.errorFound("mesh", "the name of a mesh" +
-                                        candidates(geom.mesh.substr(0, 64), assets_.meshNames()));
-          return nullptr;
-        }
-        return assets_.hull(geom.mesh);
+        return requireMesh(reader, geom) ? assets_.hull(geom.mesh) : nullptr;
     }
   } catch (const InvalidInput& error) {
     reader.error(reader.place(), error.what());
@@ -204,12 +203,8 @@ void MjcfBodies::addLooks() {
 
 void MjcfBodies::readSite(const XmlElement& element, const Scope& scope) {
   XmlReader reader(notes(), element, callOf(element));
-  const MjcfClass* klass = classOf(reader, "class", scope.settings);
+  const MjcfClass* klass = settingsOfShape(reader, scope);
   if (klass == nullptr) return;
-  if (!import_.countShape(element)) {
-    is_full_ = true;
-    return;
-  }
   MjcfSite settings = klass->site;
   readMjcfSite(reader, compiler_, &settings);
   using Type = MjcfSite::Type;

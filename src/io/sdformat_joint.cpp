@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace tangere::io {
 
@@ -21,12 +20,6 @@ constexpr Real kNoLimit = 1e16;                           // how old files write
 constexpr std::array<std::string_view, 9> kTypes{"revolute", "continuous", "prismatic",
                                                  "ball",     "universal",  "screw",
                                                  "fixed",    "revolute2",  "gearbox"};
-
-std::string shortNumber(Real value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 bool isSameDrive(const Joint& a, const Joint& b) {
   return a.lower == b.lower && a.upper == b.upper && a.damping == b.damping &&
@@ -86,15 +79,8 @@ void SdfReader::readJoint(const PendingJoint& pending) {
 std::string SdfReader::readJointType(XmlReader& reader) {
   const XmlElement& element = reader.element();
   reader.allow({"name"});
-  const XmlAttribute* word = reader.find("type");
-  std::optional<int> kind;
-  if (word == nullptr) {
-    reader.error(element.place, "type is missing");
-  } else {
-    kind = readWord(notes_,
-                    {word->value, word->valuePlace, element.file.get(), reader.who() + ": type"},
-                    kTypes);
-  }
+  const std::optional<int> kind = reader.word("type", kTypes);
+  if (!reader.has("type")) reader.error(element.place, "type is missing");
   reader.finish();
   return kind ? std::string(kTypes[static_cast<std::size_t>(*kind)]) : "fixed";
 }
@@ -248,7 +234,7 @@ bool SdfReader::readAxis(const XmlElement& jointElement, const char* key,
     constexpr Real kOff = 1e-3;
     if (std::fabs(length - 1) > kOff) {
       reader.note(ImportNote::Kind::Changed, xyz->textPlace,
-                  "of length " + shortNumber(length) + " was made a unit vector");
+                  "of length " + sixDigits(length) + " was made a unit vector");
     }
     direction = direction / length;
   }
@@ -288,7 +274,7 @@ void SdfReader::readLimit(const XmlElement& axis, const std::string& axisName, J
   out->upper = upper >= kNoLimit ? kUnlimited : upper;
   if (out->lower > out->upper) {
     note(ImportNote::Kind::Error, *limit,
-         who + ": found lower " + shortNumber(lower) + " above upper " + shortNumber(upper));
+         who + ": found lower " + sixDigits(lower) + " above upper " + sixDigits(upper));
   }
   // A negative effort or velocity was how old files wrote infinity.
   const auto effort = number(*limit, "effort", robot_rule::kLimit, who);

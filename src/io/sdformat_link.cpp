@@ -11,17 +11,10 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace tangere::io {
 
 namespace {
-
-std::string shortNumber(Real value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 /// A rotation that takes z to the unit vector n.
 Mat3 turnFromZ(const Vec3& n) {
@@ -140,7 +133,7 @@ std::optional<MassProperties> SdfReader::readInertial(const XmlElement& link,
     constexpr const char* kKeys[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
     for (int k = 0; k < 6; ++k) {
       i[k] = number(*inertia, kKeys[k], robot_rule::kInertia, who).value_or(i[k]);
-      values += std::string(k > 0 ? ", " : "") + kKeys[k] + " " + shortNumber(i[k]);
+      values += std::string(k > 0 ? ", " : "") + kKeys[k] + " " + sixDigits(i[k]);
     }
   }
   out.mass = mass.value_or(1);
@@ -152,7 +145,7 @@ std::optional<MassProperties> SdfReader::readInertial(const XmlElement& link,
   }
   if (const auto why = whyNotInertia(I)) {
     reader.error(element->place, "found " + *why + " (" + values + " kg m^2 with " +
-                                     shortNumber(out.mass) +
+                                     sixDigits(out.mass) +
                                      " kg), expected one that a body can have");
     return std::nullopt;
   }

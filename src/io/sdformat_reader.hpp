@@ -38,6 +38,8 @@ class SdfReader {
   void read();
 
  private:
+  static constexpr int kOldest = 4, kNewest = 12;  // versions 1.4 to 1.12
+
   /// The file something is in.
   struct Source {
     std::filesystem::path folder{};
@@ -86,26 +88,51 @@ class SdfReader {
     const XmlElement* element = nullptr;
   };
 
-  // Structure: sdformat.cpp
+  // The whole: sdformat.cpp
   [[nodiscard]] std::optional<int> readVersion(const XmlElement& root);
   void readRoot();
   void readWorld(const XmlElement& element, const Source& source);
   void readPhysics(const XmlElement& element, const std::string& who);
+  void separateLinks();
+  void summarize();
+
+  // Models: sdformat_model.cpp
   void readModel(const XmlElement& element, const std::string& parent, const Source& source,
                  const Model* outer, const Overrides& overrides);
   void readMembers(std::size_t model);
-  void readInclude(const XmlElement& element, const std::string& parent, const Source& source,
-                   const Model* outer);
-  [[nodiscard]] std::optional<std::filesystem::path> locate(const XmlElement& uri,
-                                                            const Source& source);
-  [[nodiscard]] std::optional<std::filesystem::path> fileOfConfig(
-      const std::filesystem::path& config, const XmlElement& uri);
+  /// Its scoped name; empty after an error.
+  [[nodiscard]] std::string collectLink(const XmlElement& element, std::size_t model);
   void addFrame(const XmlElement& element, const std::string& scope);
   void collectJoint(const XmlElement& element, const std::string& scope, const Source& source,
                     bool isStatic);
   void resolveReferences();
-  void separateLinks();
-  void summarize();
+  void resolveFrames();
+  void resolveModels();
+  void resolveJoints();
+  void readFilters();
+  struct Reference {
+    const std::string& scope;
+    const std::string& name;
+    const XmlElement& element;
+    Place place;
+    std::string who;
+  };
+  /// `*to` becomes the scoped name of the frame that is meant, if one is and there is such a frame.
+  void follow(const Reference& reference, std::string* to);
+
+  // Files: sdformat_include.cpp
+  void readInclude(const XmlElement& element, const std::string& parent, const Source& source,
+                   const Model* outer);
+  [[nodiscard]] Overrides readOverrides(const XmlElement& include);
+  [[nodiscard]] std::optional<std::filesystem::path> locate(const XmlElement& uri,
+                                                            const Source& source);
+  [[nodiscard]] std::optional<std::filesystem::path> fileOfConfig(
+      const std::filesystem::path& config, const XmlElement& uri);
+  /// What is in a file that `source` includes; nothing after an error: a ring, or too deep.
+  [[nodiscard]] std::optional<Source> enter(const std::filesystem::path& path, const Source& source,
+                                            const XmlElement& uri);
+  /// The root of a file; null after an error.
+  [[nodiscard]] const XmlElement* load(const std::filesystem::path& path, const XmlElement& uri);
 
   // Links: sdformat_link.cpp
   void readLink(const PendingLink& pending);
@@ -153,7 +180,7 @@ class SdfReader {
   void readDrive(const XmlElement& joint, const std::string& who, const std::string& fullJoint,
                  std::vector<Joint>* joints);
 
-  // Values
+  // Values: sdformat_values.cpp
   [[nodiscard]] PoseText readPose(const XmlElement& parent, const std::string& who);
   [[nodiscard]] std::optional<Real> number(const XmlElement& parent, std::string_view key,
                                            const NumberRule& rule, const std::string& who);

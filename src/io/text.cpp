@@ -3,6 +3,7 @@
 
 #include <tangere/error.hpp>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -17,6 +18,13 @@ std::string quoted(std::string_view word) {
   std::string out = "'";
   for (const char c : word.substr(0, kMaxShown)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (word.size() > kMaxShown ? "...'" : "'");
+}
+
+std::string sixDigits(Real value) {
+  std::array<char, 40> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6);
+  return {text.data(), end.ptr};
 }
 
 Real parseNumber(std::string_view word, std::string_view name, std::size_t line,

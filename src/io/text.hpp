@@ -17,6 +17,9 @@ namespace tangere::io {
 /// The word in quotes, shortened and with unprintable characters replaced, fit for a message.
 [[nodiscard]] std::string quoted(std::string_view word);
 
+/// As "%.6g" writes it whatever the locale, for a message.
+[[nodiscard]] std::string sixDigits(Real value);
+
 /// A finite number, all of `word`; throws at `line` otherwise, saying what it was needed for.
 [[nodiscard]] Real parseNumber(std::string_view word, std::string_view name, std::size_t line,
                                const char* meaning);

@@ -36,7 +36,12 @@ class UrdfReader {
   /// True after an error: the file still has to go through xacro.
   [[nodiscard]] bool hasXacro();
   void readRoot();
+  void readFrame(const XmlElement& element);
+  void build();
+  void chooseBase(int root);
+  void summarize();
 
+  // Links: urdf_link.cpp
   void readLink(const XmlElement& element);
   [[nodiscard]] std::optional<MassProperties> readInertial(const XmlElement& element,
                                                            const std::string& who);
@@ -45,9 +50,15 @@ class UrdfReader {
                                                           const std::string& who);
   void passVisual(const XmlElement& element, const std::string& link);
 
+  // Joints: urdf_joint.cpp
   void readJoint(const XmlElement& element);
+  /// A word; "fixed" after an error.
+  [[nodiscard]] std::string readJointType(XmlReader& reader);
   [[nodiscard]] std::optional<int> readEnd(const XmlElement& element, const char* end,
                                            const std::string& who);
+  /// Of a joint that moves.
+  void readCoordinate(const XmlElement& element, const std::string& type, const std::string& who,
+                      Joint* joint);
   void readAxis(const XmlElement& element, const std::string& who, Joint* joint);
   void readLimits(const XmlElement& element, const std::string& type, const std::string& who,
                   Joint* joint);
@@ -55,14 +66,10 @@ class UrdfReader {
   void readMimic(const XmlElement& element, const std::string& who, const std::string& follower);
   void readPitch(const XmlElement& element, const std::string& who, Joint* joint);
 
-  void readFrame(const XmlElement& element);
+  // Drives: urdf_transmission.cpp
   void readTransmission(const XmlElement& element);
   void readActuator(const XmlElement& element, const std::string& joint, Real reduction,
                     const std::string& who);
-
-  void build();
-  void chooseBase(int root);
-  void summarize();
 
   /// Pose of a child "origin"; the identity without one.
   [[nodiscard]] Transform readOrigin(const XmlElement& element, const std::string& who);

@@ -219,11 +219,10 @@ std::optional<std::int64_t> XmlReader::integer(std::string_view name, std::int64
   return readInteger(notes_, textOf(*attribute), lower, upper, expected);
 }
 
-std::optional<int> XmlReader::word(std::string_view name,
-                                   std::initializer_list<std::string_view> words) {
+std::optional<int> XmlReader::word(std::string_view name, std::span<const std::string_view> words) {
   const XmlAttribute* attribute = find(name);
   if (attribute == nullptr) return std::nullopt;
-  return readWord(notes_, textOf(*attribute), {words.begin(), words.size()});
+  return readWord(notes_, textOf(*attribute), words);
 }
 
 void XmlReader::ignore(std::initializer_list<std::string_view> names, const std::string& why) {

@@ -72,7 +72,11 @@ class XmlReader {
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, std::int64_t lower,
                                                     std::int64_t upper, const char* expected);
   [[nodiscard]] std::optional<int> word(std::string_view name,
-                                        std::initializer_list<std::string_view> words);
+                                        std::span<const std::string_view> words);
+  [[nodiscard]] std::optional<int> word(std::string_view name,
+                                        std::initializer_list<std::string_view> words) {
+    return word(name, std::span(words.begin(), words.size()));
+  }
 
   /// An attribute that belongs to the format: a note of its kind when it is there.
   void ignore(std::initializer_list<std::string_view> names, const std::string& why);
