@@ -357,7 +357,7 @@ PairFunctions capsulePairFunctions(ShapeType type1, ShapeType type2) {
   if (type1 != ShapeType::Capsule) return {};
   switch (type2) {
     case ShapeType::Capsule:
-      return {collideCapsules, overlapCapsules, distanceCapsules};
+      return {collideCapsules, overlapCapsules, distanceCapsules, collideDirectly<collideCapsules>};
     case ShapeType::Cylinder:
       return kSolidFunctions<ShapeType::Cylinder>;
     case ShapeType::Cone:
@@ -365,7 +365,7 @@ PairFunctions capsulePairFunctions(ShapeType type1, ShapeType type2) {
     case ShapeType::Ellipsoid:
       return kSolidFunctions<ShapeType::Ellipsoid>;
     case ShapeType::Plane:
-      return {collidePlane, overlapPlane, distancePlane};
+      return {collidePlane, overlapPlane, distancePlane, collideDirectly<collidePlane>};
     case ShapeType::Convex:
       return {collideHull, overlapHull, distanceHull};
     default:

@@ -25,6 +25,18 @@ namespace {
 
 using Table = std::array<std::array<PairFunctions, kNumShapeTypes>, kNumShapeTypes>;
 
+/// The direct function of all pairs that have none of their own.
+int collideByTable(const Shape& shape1, const Transform& X_W1, const Shape& shape2,
+                   const Transform& X_W2, const CollisionOption& option, CollisionResult& result,
+                   PairCache* cache) {
+  const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
+  if (!functions.collide) {
+    result.raiseStatus(QueryStatus::Unsupported);
+    return 0;
+  }
+  return functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, cache}, option, result);
+}
+
 Table makeTable() {
   // Each pair belongs to exactly one family; the first that knows it has it.
   constexpr PairFunctions (*kFamilies[])(ShapeType, ShapeType) = {
@@ -38,6 +50,9 @@ Table makeTable() {
         table[i][j] = family(ShapeType(i), ShapeType(j));
         if (table[i][j].collide) break;
       }
+  for (auto& row : table)
+    for (PairFunctions& functions : row)
+      if (!functions.collideDirect) functions.collideDirect = collideByTable;
   return table;
 }
 
@@ -205,6 +220,17 @@ void swapSides(DistanceResult& result) {
   std::swap(result.feature1, result.feature2);
 }
 
+// Any question in the other order of types.
+[[gnu::noinline]] int collideSwapped(const Shape& shape1, const Transform& X_W1,
+                                     const Shape& shape2, const Transform& X_W2,
+                                     const CollisionOption& option, CollisionResult& result,
+                                     PairCache* cache) {
+  const int first = result.numManifolds();
+  const int count = collide(shape2, X_W2, shape1, X_W1, option, result, cache);
+  for (int i = first; i < result.numManifolds(); ++i) swapSides(result.manifolds()[i]);
+  return count;
+}
+
 // Everything but the plain question: other order, other algorithm, boolean, or something wrong.
 [[gnu::noinline]] int collideGeneral(const Shape& shape1, const Transform& X_W1,
                                      const Shape& shape2, const Transform& X_W2,
@@ -215,12 +241,8 @@ void swapSides(DistanceResult& result) {
     result.raiseStatus(QueryStatus::InvalidPose);
     return 0;
   }
-  if (shape1.type() > shape2.type()) {
-    const int first = result.numManifolds();
-    const int count = collide(shape2, X_W2, shape1, X_W1, option, result, cache);
-    for (int i = first; i < result.numManifolds(); ++i) swapSides(result.manifolds()[i]);
-    return count;
-  }
+  if (shape1.type() > shape2.type())
+    return collideSwapped(shape1, X_W1, shape2, X_W2, option, result, cache);
   const PairFunctions& functions = functionsFor(shape1, shape2, option.algorithm);
   if (!functions.collide) {
     result.raiseStatus(QueryStatus::Unsupported);
@@ -233,12 +255,10 @@ void swapSides(DistanceResult& result) {
   return 1;
 }
 
-// The plain question with a cache; apart from collide(), which would save more registers for it.
-[[gnu::noinline]] int collideWithCache(const Shape& shape1, const Transform& X_W1,
-                                       const Shape& shape2, const Transform& X_W2,
-                                       const CollisionOption& option, CollisionResult& result,
-                                       PairCache* cache) {
-  if (areStillApart(cache, shape1, X_W1, shape2, X_W2)) return 0;
+// The plain question with a cache, where the proof in it does not hold.
+[[gnu::noinline]] int collideAnew(const Shape& shape1, const Transform& X_W1, const Shape& shape2,
+                                  const Transform& X_W2, const CollisionOption& option,
+                                  CollisionResult& result, PairCache* cache) {
   const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
   if (!areUsable(X_W1, X_W2) || !functions.collide)
     return collideGeneral(shape1, X_W1, shape2, X_W2, option, result, cache);
@@ -249,18 +269,46 @@ void swapSides(DistanceResult& result) {
   return count;
 }
 
+// The plain question with a cache. Each of these jumps to the next with all arguments in place: a
+// proof that holds is the whole answer, and saves no registers.
+#ifdef TANGERE_SUPPORT_SSE2
+[[gnu::noinline, gnu::flatten, gnu::target("avx2")]] int collideWithCacheAvx2(
+    const Shape& shape1, const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
+    const CollisionOption& option, CollisionResult& result, PairCache* cache) {
+  const PairCache::Apart& last = cache->apart;
+  if (isAbout(last, shape1, shape2) && movedLittleAvx2(last, last.limit, X_W1, X_W2)) return 0;
+  return collideAnew(shape1, X_W1, shape2, X_W2, option, result, cache);
+}
+#endif
+
+[[gnu::noinline]] int collideWithCache(const Shape& shape1, const Transform& X_W1,
+                                       const Shape& shape2, const Transform& X_W2,
+                                       const CollisionOption& option, CollisionResult& result,
+                                       PairCache* cache) {
+#ifdef TANGERE_SUPPORT_SSE2
+  if (__builtin_cpu_supports("avx2"))
+    return collideWithCacheAvx2(shape1, X_W1, shape2, X_W2, option, result, cache);
+#endif
+  const PairCache::Apart& last = cache->apart;
+  if (isAbout(last, shape1, shape2) && movedLittle(last, last.limit, X_W1, X_W2)) return 0;
+  return collideAnew(shape1, X_W1, shape2, X_W2, option, result, cache);
+}
+
 }  // namespace
 
 int collide(const Shape& shape1, const Transform& X_W1, const Shape& shape2, const Transform& X_W2,
             const CollisionOption& option, CollisionResult& result, PairCache* cache) {
-  // The common question first: a sphere pair is answered in the time of the checks below.
+  // The common question first: a sphere pair is answered in the time of the checks below. Whatever
+  // comes next is jumped to, with all arguments in place.
   const bool plain = option.enableContact && option.algorithm == ConvexAlgorithm::Auto &&
-                     option.maxNumContacts > 0 && shape1.type() <= shape2.type();
+                     option.maxNumContacts > 0;
+  if (plain && shape1.type() > shape2.type())
+    return collideSwapped(shape1, X_W1, shape2, X_W2, option, result, cache);
   if (plain && cache) return collideWithCache(shape1, X_W1, shape2, X_W2, option, result, cache);
   if (plain && areUsable(X_W1, X_W2)) [[likely]] {
     const PairFunctions& functions = pairFunctions(shape1.type(), shape2.type());
-    if (functions.collide) [[likely]]
-      return functions.collide({shape1.flat(), X_W1, shape2.flat(), X_W2, nullptr}, option, result);
+    if (functions.collideDirect) [[likely]]  // null only before the table is made
+      return functions.collideDirect(shape1, X_W1, shape2, X_W2, option, result, cache);
   }
   return collideGeneral(shape1, X_W1, shape2, X_W2, option, result, cache);
 }

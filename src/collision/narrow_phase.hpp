@@ -24,10 +24,25 @@ using CollideFunction = int (*)(const PairInput&, const CollisionOption&, Collis
 using OverlapFunction = bool (*)(const PairInput&);
 using DistanceFunction = void (*)(const PairInput&, const DistanceOption&, DistanceResult&);
 
+/// A CollideFunction with the arguments of tangere::collide() where they are: the pairs of a few
+/// nanoseconds are reached by a jump. For contacts of usable poses; the cache is not looked at.
+using DirectCollideFunction = int (*)(const Shape&, const Transform&, const Shape&,
+                                      const Transform&, const CollisionOption&, CollisionResult&,
+                                      PairCache*);
+
+template <CollideFunction kCollide>
+[[gnu::flatten]] int collideDirectly(const Shape& shape1, const Transform& X_W1,
+                                     const Shape& shape2, const Transform& X_W2,
+                                     const CollisionOption& option, CollisionResult& result,
+                                     PairCache*) {
+  return kCollide({shape1.flat(), X_W1, shape2.flat(), X_W2, nullptr}, option, result);
+}
+
 struct PairFunctions {
   CollideFunction collide = nullptr;
   OverlapFunction overlap = nullptr;
   DistanceFunction distance = nullptr;
+  DirectCollideFunction collideDirect = nullptr;  ///< null where `collide` alone will do
 };
 
 /// The functions for type1 <= type2, null where the pair is refused.

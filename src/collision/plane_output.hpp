@@ -68,9 +68,10 @@ class PlaneManifold {
   [[gnu::always_inline]] int commit(int maxNumContacts) {
     if (count_ == 0) return 0;
     // By what the solid has below the plane, not by how much of it was asked for.
-    manifold_->type = count_ >= 3   ? ContactType::Face
-                      : count_ == 2 ? ContactType::Edge
-                                    : ContactType::Point;
+    constexpr int kFace = static_cast<int>(ContactType::Face);
+    static_assert(static_cast<int>(ContactType::Point) == 0 &&
+                  static_cast<int>(ContactType::Edge) == 1 && kFace == 2);
+    manifold_->type = static_cast<ContactType>(count_ - 1 < kFace ? count_ - 1 : kFace);
     if (count_ > maxNumContacts) count_ = maxNumContacts;
     manifold_->count = count_;
     result_.commitManifold();

@@ -62,7 +62,7 @@ template <ShapeType kSolid>
 
 template <ShapeType kSolid>
 constexpr PairFunctions kFunctions{collidePlane<kSolid>, overlapPlane<kSolid>,
-                                   distancePlane<kSolid>};
+                                   distancePlane<kSolid>, collideDirectly<collidePlane<kSolid>>};
 
 }  // namespace
 

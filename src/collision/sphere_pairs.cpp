@@ -64,7 +64,7 @@ template <ShapeType kType2>
 
 template <ShapeType kType2>
 constexpr PairFunctions kFunctions{collideSphere<kType2>, overlapSphere<kType2>,
-                                   distanceSphere<kType2>};
+                                   distanceSphere<kType2>, collideDirectly<collideSphere<kType2>>};
 
 }  // namespace
 

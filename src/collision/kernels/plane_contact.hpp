@@ -137,20 +137,24 @@ TANGERE_HD inline void planeToCylinder(const Vec3T<S>& size, const Mat3T<S>& R, 
   constexpr S kSign[2] = {S(-1), S(1)};
   const Vec3T<S> center = R.col[2] * (kSign[cap] * size.z);
   const Vec3T<S> radial = samples.lowest(R, size.x);
-  // On the cap the samples are 0..3 and 4..7, on the side line 8 and 9.
-  const bool onCap = m.z * m.z >= S(0.5);
-  const int flat = onCap ? 1 : 0;
-  out.add(center + radial, lowest, 8 + cap + flat * (3 * cap + samples.nearest() - 8));
-  if constexpr (kPoints == PlanePoints::All) {
-    // One test for both kinds: which of them it is cannot be guessed, that there is no second point
-    // mostly can.
-    const S across = lowest + S(2) * rise;
-    const S beside = capHeight - size.x * samples.secondDrop();
-    if ((onCap ? beside : across) > limit) return;
-    if (onCap)
-      samples.addOthers(center, capHeight, size.x, R, limit, 4 * cap, out);
-    else
-      out.add(radial - center, across, 9 - cap);
+  // Whether there is a second point cannot be guessed when deep. A wrong guess is found out the
+  // sooner the less is waited for: tests without the root first. On the cap the samples are 0..3
+  // and 4..7, on the side line 8 and 9.
+  if (m.z * m.z >= S(0.5)) {
+    out.add(center + radial, lowest, 4 * cap + samples.nearest());
+    if constexpr (kPoints == PlanePoints::All)
+      if (capHeight - size.x * samples.secondDrop() <= limit)
+        samples.addOthers(center, capHeight, size.x, R, limit, 4 * cap, out);
+  } else {
+    out.add(center + radial, lowest, 8 + cap);
+    if constexpr (kPoints == PlanePoints::All) {
+      // The other end of the side line is below where the middle of its cap is above by less than
+      // the radius times the slope; more than rounding is left to the test that counts.
+      const S above = height + rise * (S(1) - S(1e-6)) - limit;
+      if (above * fabs(above) > size.x * size.x * samples.slope2 * (S(1) + S(1e-6))) return;
+      const S across = lowest + S(2) * rise;
+      out.addIf(across <= limit, radial - center, across, 9 - cap);
+    }
   }
 }
 
@@ -203,13 +207,15 @@ TANGERE_HD inline void planeToCapsule(S radius, S halfLength, const Mat3T<S>& R,
   const S rise = halfLength * fabs(c);
   const S lowest = height - rise - radius;
   if (!(lowest <= limit)) return;
-  const bool lowerEnd = c >= S(0);
-  const Vec3T<S> end = R.col[2] * (lowerEnd ? -halfLength : halfLength);
+  // Which end is lower cannot be guessed: arithmetic instead of branches, here and for the other
+  // end.
+  const int lower = c >= S(0) ? 0 : 1;
+  const Vec3T<S> end = R.col[2] * (S(2 * lower - 1) * halfLength);
   const Vec3T<S> down = n * radius;
-  out.add(end - down, lowest, lowerEnd ? 0 : 1);
+  out.add(end - down, lowest, lower);
   if constexpr (kPoints == PlanePoints::All) {
     const S other = lowest + S(2) * rise;
-    if (other <= limit) out.add(-end - down, other, lowerEnd ? 1 : 0);
+    out.addIf(other <= limit, -end - down, other, 1 - lower);
   }
 }
 

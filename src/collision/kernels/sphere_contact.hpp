@@ -70,13 +70,17 @@ TANGERE_HD inline bool centerToCapsule(S radius, S halfLength, const Mat3T<S>& R
   S d2 = squaredNorm(v);
   const S reach = radius + limit;
   if (!(d2 <= reach * reach)) return false;
-  const bool onSide = t == along;
-  if (onSide && d2 < S(1e-10) * halfLength * halfLength) {
+  // Beside the side or beyond an end cannot be guessed, so near the axis mostly can: this test
+  // first.
+  if (d2 < S(1e-10) * halfLength * halfLength && t == along) {
     // So near the axis the rounding of t tilts v: take that part out again.
     v -= axis * dot(axis, v);
     d2 = squaredNorm(v);
   }
-  const std::int32_t feature = onSide ? edgeFeature(0, 1) : vertexFeature(t > S(0) ? 1 : 0);
+  const int above = static_cast<int>(along > halfLength),
+            below = static_cast<int>(along < -halfLength);
+  const std::int32_t feature = edgeFeature(0, 1) + above * (vertexFeature(1) - edgeFeature(0, 1)) +
+                               below * (vertexFeature(0) - edgeFeature(0, 1));
   if (!(d2 > leastSquaredLength<S>())) {
     out->set(-radius, R_W2.col[0], feature);
     return true;
