@@ -3,6 +3,7 @@
 
 #include "collision/kernels/refine_contact.hpp"
 #include "core/extended.hpp"
+#include "math/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -142,9 +143,14 @@ kernel::ConvexContact<Real> extendedDistance(const kernel::ConvexView<Real>& a,
   std::copy(std::begin(hint.index1), std::end(hint.index1), std::begin(wideHint.index1));
   std::copy(std::begin(hint.index2), std::end(hint.index2), std::begin(wideHint.index2));
 
+  // The answer is the least value of all directions: no more than that of the coarse one, or it is
+  // where another facet is least.
+  const ExtendedVec3 known = widen(-contact.normal) / norm(widen(contact.normal));
+  const Extended most = dot(known, pair.support(known).w);
   kernel::RefinedDirection<Extended> refined;
   const auto agrees = [&] {
-    return std::fabs(static_cast<Real>(refined.value) - coarse) <= Real(1e-6) * size;
+    return refined.value - most <= Extended(1e-25) * Extended(size) &&
+           std::fabs(static_cast<Real>(refined.value) - coarse) <= Real(1e-6) * size;
   };
   bool found = kernel::detail::hasInside(pair) &&
                kernel::refineFromPortal(pair, epsilon, refined) && agrees();
@@ -156,6 +162,12 @@ kernel::ConvexContact<Real> extendedDistance(const kernel::ConvexView<Real>& a,
   if (!found)
     found = kernel::detail::refineOnParallelFaces(pair, widen(-contact.normal), Extended(coarse),
                                                   pointA, refined);
+  if (!found && !kernel::detail::hasInside(pair) &&
+      std::fabs(static_cast<Real>(most)) <= math::kEpsilon<Real> * size) {
+    // Points and segments that meet: nothing is nearer than 0.
+    refined = {.direction = known, .value = most, .pointA = pointA};
+    found = true;
+  }
   if (!found) {
     contact.status = QueryStatus::NotConverged;
     return contact;
