@@ -44,32 +44,6 @@ struct SceneFigures {
   bool isRepeatable = false;  ///< the profiled run gave the same bits
 };
 
-Model modelToBench(const Scene& scene, const std::string& file, const SceneBenchOptions& options) {
-  SimulationOptions changed = scene.model.options();
-  for (const SolverType type : {SolverType::Impulse, SolverType::Sap, SolverType::Event})
-    if (options.solver == solverTypeName(type)) changed.solver = type;
-  if (options.dt_s) changed.dt = *options.dt_s;
-  try {
-    return scene.model.withOptions(changed);
-  } catch (const InvalidInput& error) {
-    throw CommandError(kInputRejected, {{.file = file, .message = error.what()}});
-  }
-}
-
-void startFromKeyframe(const std::string& file, const std::string& name, Simulator& simulator) {
-  if (name.empty()) return;
-  std::vector<std::string> known;
-  const std::span<const Keyframe> all = simulator.model().keyframes();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].name == name) return simulator.resetToKeyframe(static_cast<int>(i));
-    known.push_back(all[i].name);
-  }
-  throw CommandError(
-      kInputRejected,
-      {{.file = file,
-        .message = join("no keyframe is called '", name, "'", nearNames(name, known))}});
-}
-
 int dofsOf(const Model& model) {
   int dofs = model.numVelocities();
   if (dofs == 0)
@@ -84,7 +58,8 @@ class TimedRun {
   TimedRun(const Model& model, const std::string& file, const SceneBenchOptions& options,
            const CommonOptions& common)
       : file_(file), environments_(model, 1, common.threads) {
-    startFromKeyframe(file, options.keyframe, simulator());
+    const int keyframe = keyframeNamed(options.keyframe, model, file);
+    if (keyframe >= 0) simulator().resetToKeyframe(keyframe);
     for (std::uint64_t i = 0; i < options.settle; ++i) step();
   }
 
@@ -181,8 +156,8 @@ void measurePhases(TimedRun& run, std::uint64_t steps, ProgressBar& progress,
 SceneFigures measureScene(const std::string& file, const SceneBenchOptions& options,
                           const CommonOptions& common) {
   const Scene scene = loadSceneFor(file, common, options.assetRoots);
-  const Model model = modelToBench(scene, file, options);
-  for (const std::string& sentence : model.unused()) warn(common, join(file, ": ", sentence));
+  const Model model =
+      modelFor(scene, file, {.solver = options.solver, .dt_s = options.dt_s}, common);
   SceneFigures figures{.file = file,
                        .solver = solverTypeName(model.options().solver),
                        .numBodies = model.numBodies(),

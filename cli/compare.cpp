@@ -68,18 +68,6 @@ std::vector<Real> ladderOf(const CompareOptions& options, Real dtOfScene) {
   return steps;
 }
 
-int keyframeNamed(const Model& model, const CompareOptions& options) {
-  if (options.keyframe.empty()) return -1;
-  std::vector<std::string> known;
-  for (const Keyframe& keyframe : model.keyframes()) {
-    if (keyframe.name == options.keyframe) return static_cast<int>(known.size());
-    known.push_back(keyframe.name);
-  }
-  throw CommandError(kInputRejected, {{.file = options.scene,
-                                       .message = join("no keyframe is called '", options.keyframe,
-                                                       "'", nearNames(options.keyframe, known))}});
-}
-
 /// No output may destroy the scene.
 void requireDifferentFiles(const CompareOptions& options) {
   std::error_code ignored;
@@ -94,7 +82,7 @@ StudyOptions studyOptions(const CompareOptions& options, const Model& model, int
                    .duration_s = options.duration_s,
                    .wantedError = options.error,
                    .referenceLimit_s = options.referenceLimit_s,
-                   .keyframe = keyframeNamed(model, options),
+                   .keyframe = keyframeNamed(options.keyframe, model, options.scene),
                    .numThreads = numThreads};
   for (const std::string& name : options.solvers)
     if (std::find(out.solvers.begin(), out.solvers.end(), solverNamed(name)) == out.solvers.end())

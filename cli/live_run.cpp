@@ -195,7 +195,7 @@ void LiveRun::step() {
   const StepReport& report = simulator_.step();
   news_.add(simulator_);
   is_new_ = true;
-  if (!has(report.status, StepStatus::StateNotFinite | StepStatus::IntegratorFailed)) return;
+  if (!isRefused(report.status) || has(report.status, StepStatus::Interrupted)) return;
   is_playing_ = false;
   frames_.stop(describe(report, simulator_.model(), simulator_.state().step));
 }

@@ -134,20 +134,6 @@ void requireWritableFolder(const std::string& file) {
     throw CommandError(kInputOutput, {{.file = file, .message = "cannot be written: a folder"}});
 }
 
-Model modelToRun(const Scene& scene, const RunOptions& options) {
-  SimulationOptions changed = scene.model.options();
-  for (const SolverType type : {SolverType::Impulse, SolverType::Sap, SolverType::Event}) {
-    if (options.solver == solverTypeName(type)) changed.solver = type;
-  }
-  if (options.dt_s) changed.dt = *options.dt_s;
-  if (options.accuracy) changed.accuracy = *options.accuracy;
-  try {
-    return scene.model.withOptions(changed);
-  } catch (const InvalidInput& error) {
-    throw CommandError(kInputRejected, {{.file = options.scene, .message = error.what()}});
-  }
-}
-
 std::uint64_t stepsToReach(const RunOptions& options, Real dt_s) {
   if (options.steps) return *options.steps;
   const Real steps = options.duration_s.value_or(kDefaultDuration_s) / dt_s;
@@ -190,20 +176,9 @@ class Run {
 
   /// Its controls stay; the state is that of a checkpoint when one is resumed.
   void startFromKeyframe() {
-    const std::span<const Keyframe> all = simulator_.model().keyframes();
-    std::vector<std::string> known;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].name == options_.keyframe) {
-        for (int k = 0; k < environments_.size(); ++k)
-          environments_.environment(k).resetToKeyframe(static_cast<int>(i));
-        return;
-      }
-      known.push_back(all[i].name);
-    }
-    throw CommandError(kInputRejected,
-                       {{.file = options_.scene,
-                         .message = join("no keyframe is called '", options_.keyframe, "'",
-                                         nearNames(options_.keyframe, known))}});
+    const int keyframe = keyframeNamed(options_.keyframe, simulator_.model(), options_.scene);
+    for (int k = 0; k < environments_.size(); ++k)
+      environments_.environment(k).resetToKeyframe(keyframe);
   }
 
   /// Steps until `last`, or until something ends the run early.
@@ -418,9 +393,9 @@ void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
   requireDifferentFiles(options);
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
-  const Model model = modelToRun(scene, options);
-  for (const std::string& sentence : model.unused())
-    warn(common, join(options.scene, ": ", sentence));
+  const Model model = modelFor(
+      scene, options.scene,
+      {.solver = options.solver, .dt_s = options.dt_s, .accuracy = options.accuracy}, common);
   const std::uint64_t last = stepsToReach(options, model.options().dt);
   Run run(options, common, model, scene);
   if (run.step() >= last && !options.resume.empty())

@@ -37,6 +37,35 @@ Scene loadSceneFor(const std::string& file, const CommonOptions& common,
   }
 }
 
+Model modelFor(const Scene& scene, const std::string& file, const SceneChanges& changes,
+               const CommonOptions& common) {
+  SimulationOptions changed = scene.model.options();
+  for (const SolverType type : {SolverType::Impulse, SolverType::Sap, SolverType::Event})
+    if (changes.solver == solverTypeName(type)) changed.solver = type;
+  if (changes.dt_s) changed.dt = *changes.dt_s;
+  if (changes.accuracy) changed.accuracy = *changes.accuracy;
+  try {
+    Model model = scene.model.withOptions(changed);
+    for (const std::string& sentence : model.unused()) warn(common, join(file, ": ", sentence));
+    return model;
+  } catch (const InvalidInput& error) {
+    throw CommandError(kInputRejected, {{.file = file, .message = error.what()}});
+  }
+}
+
+int keyframeNamed(const std::string& name, const Model& model, const std::string& file) {
+  if (name.empty()) return -1;
+  std::vector<std::string> known;
+  for (const Keyframe& keyframe : model.keyframes()) {
+    if (keyframe.name == name) return static_cast<int>(known.size());
+    known.push_back(keyframe.name);
+  }
+  throw CommandError(
+      kInputRejected,
+      {{.file = file,
+        .message = join("no keyframe is called '", name, "'", nearNames(name, known))}});
+}
+
 std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& common) {
   std::vector<std::string> notes;
   std::vector<VisualShape> visuals = readVisuals(scene.visuals, &notes);

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,21 @@ namespace tangere::cli {
 /// included files may also come from `assetRoots`.
 [[nodiscard]] Scene loadSceneFor(const std::string& file, const CommonOptions& common,
                                  const std::vector<std::string>& assetRoots = {});
+
+/// What the options of a command change about a scene.
+struct SceneChanges {
+  std::string solver{};  ///< a name of solverTypeName(); empty: the scene's
+  std::optional<Real> dt_s{}, accuracy{};
+};
+
+/// The model with these changes; what its solver does not use is a warning. Throws CommandError
+/// where it cannot be simulated so.
+[[nodiscard]] Model modelFor(const Scene& scene, const std::string& file,
+                             const SceneChanges& changes, const CommonOptions& common);
+
+/// -1 without a name. Throws CommandError, with near names, when no keyframe has it.
+[[nodiscard]] int keyframeNamed(const std::string& name, const Model& model,
+                                const std::string& file);
 
 /// How its bodies look, with the meshes read; what cannot be drawn is a warning.
 [[nodiscard]] std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& common);

@@ -154,24 +154,10 @@ void showRecording(const ViewOptions& options, const CommonOptions& common) {
   }
 }
 
-Model modelToView(const Scene& scene, const ViewOptions& options) {
-  SimulationOptions simulation = scene.model.options();
-  if (options.dt) simulation.dt = *options.dt;
-  if (options.solver == "sap") simulation.solver = SolverType::Sap;
-  if (options.solver == "impulse") simulation.solver = SolverType::Impulse;
-  if (options.solver == "event") simulation.solver = SolverType::Event;
-  try {
-    return scene.model.withOptions(simulation);
-  } catch (const InvalidInput& error) {
-    throw CommandError(kInputRejected, join(options.file, ": ", error.what()));
-  }
-}
-
 void showScene(const ViewOptions& options, const CommonOptions& common) {
   const Scene loaded = loadSceneFor(options.file, common, options.assetRoots);
-  const Model model = modelToView(loaded, options);
-  for (const std::string& sentence : model.unused())
-    warn(common, join(options.file, ": ", sentence));
+  const Model model =
+      modelFor(loaded, options.file, {.solver = options.solver, .dt_s = options.dt}, common);
   LiveRun run(model, common.threads);
   const std::string scene = viewScene(model, visualsFor(loaded, common), titleOf(options.file))
                                 .dump(-1, ' ', false, Json::error_handler_t::replace);

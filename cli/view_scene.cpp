@@ -69,18 +69,6 @@ class ShapeList {
   std::map<std::pair<std::string, std::string>, std::size_t> known_;
 };
 
-const char* bodyTypeName(BodyType type) {
-  switch (type) {
-    case BodyType::Dynamic:
-      return "dynamic";
-    case BodyType::Fixed:
-      return "fixed";
-    case BodyType::Kinematic:
-      return "kinematic";
-  }
-  return "dynamic";
-}
-
 /// "shapes" and "visuals" of the bodies, "visuals" of the world, and the meshes of both.
 void addShapes(Json* scene, std::span<const RecordedShape> shapes,
                std::span<const RecordedShape> visuals) {

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <thread>

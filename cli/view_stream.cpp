@@ -39,7 +39,7 @@ class ByteWriter {
   void padTo(std::size_t multiple) {
     while ((out_.size() - begin_) % multiple != 0) add(std::uint8_t{0});
   }
-  /// Its length, at the place that begin() kept for it.
+  /// Into the first word, which the length was to have.
   void writeLength() {
     const auto length = static_cast<std::uint32_t>(out_.size() - begin_);
     std::memcpy(out_.data() + begin_, &length, sizeof length);

@@ -261,6 +261,19 @@ void bindSoftsOf(nb::class_<Recording>& cls) {
           "earlier versions.");
 }
 
+std::int64_t exportFrames(Recording& self, const std::filesystem::path& path, Real rate,
+                          bool isCompressed) {
+  return self.use([&](RecordingReader& reader) {
+    const nb::gil_scoped_release release;
+    const auto interrupt = [](std::int64_t, std::int64_t) {
+      const nb::gil_scoped_acquire acquire;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    };
+    return exportMcap(reader, path, {.rate = rate, .isCompressed = isCompressed}, interrupt)
+        .numFrames;
+  });
+}
+
 void bindFrames(nb::class_<Recording>& cls) {
   cls.def("__len__", [](const Recording& self) { return self.reader().numFrames(); })
       .def_prop_ro(
@@ -307,8 +320,7 @@ void bindFrames(nb::class_<Recording>& cls) {
           nb::arg("frame"),
           nb::sig("def contacts(self, frame: int) -> numpy.typing.NDArray[numpy.void]"),
           "Contact points of a frame, as Simulator.contacts(); patch is -1. A negative frame "
-          "counts "
-          "from the end.")
+          "counts from the end.")
       .def(
           "pressure_contacts",
           [](Recording& self, const Argument<std::int64_t>& frame) {
@@ -321,23 +333,10 @@ void bindFrames(nb::class_<Recording>& cls) {
           nb::arg("frame"),
           nb::sig("def pressure_contacts(self, frame: int) -> numpy.typing.NDArray[numpy.void]"),
           "Polygons of a frame, as Simulator.pressure_contacts().")
-      .def(
-          "export_mcap",
-          [](Recording& self, const std::filesystem::path& path, Real rate, bool isCompressed) {
-            return self.use([&](RecordingReader& reader) {
-              const nb::gil_scoped_release release;
-              const auto interrupt = [](std::int64_t, std::int64_t) {
-                const nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals() != 0) throw nb::python_error();
-              };
-              return exportMcap(reader, path, {.rate = rate, .isCompressed = isCompressed},
-                                interrupt)
-                  .numFrames;
-            });
-          },
-          nb::arg("path"), nb::arg("rate") = 0.0, nb::arg("compressed") = true,
-          "Writes an MCAP file that Foxglove opens, with `rate` frames for each simulated second "
-          "(0: all), and returns how many frames it has.")
+      .def("export_mcap", &exportFrames, nb::arg("path"), nb::arg("rate") = 0.0,
+           nb::arg("compressed") = true,
+           "Writes an MCAP file that Foxglove opens, with `rate` frames for each simulated second "
+           "(0: all), and returns how many frames it has.")
       .def("__repr__", [](const Recording& self) {
         return nb::str("<tangere.Recording: {} frames of {} bodies>")
             .attr("format")(self.reader().numFrames(), self.reader().numBodies());

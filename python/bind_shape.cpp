@@ -163,7 +163,7 @@ std::vector<Triangle> toTriangles(const ArrayLike& input) {
   return out;
 }
 
-void bindPointShapes(nb::module_& m) {
+void bindConvex(nb::module_& m) {
   nb::class_<Convex, Shape>(
       m, "Convex",
       "Convex hull of any points that span a volume; coplanar facets become polygons.\n\n"
@@ -199,6 +199,9 @@ void bindPointShapes(nb::module_& m) {
       .def("__setstate__", [](Convex& self, const ArrayLike& points) {
         new (&self) Convex(toVectors(points, "points"));
       });
+}
+
+void bindShapeMesh(nb::module_& m) {
   nb::class_<Mesh, Shape>(m, "Mesh",
                           "Triangle mesh, concave or not. Closed: a solid; open: a surface. "
                           "Triangles without an area are dropped and counted.")
@@ -231,6 +234,9 @@ void bindPointShapes(nb::module_& m) {
         new (&self)
             Mesh(toVectors(std::get<0>(parts), "vertices"), toTriangles(std::get<1>(parts)));
       });
+}
+
+void bindPointCloud(nb::module_& m) {
   nb::class_<PointCloud, Shape>(m, "PointCloud",
                                 "Points, each a ball of `point_radius` (0 allowed).")
       .def(
@@ -321,7 +327,9 @@ void bindShape(nb::module_& m) {
   bindPlainTypes(m);
   bindBase(m);
   bindPrimitives(m);
-  bindPointShapes(m);
+  bindConvex(m);
+  bindShapeMesh(m);
+  bindPointCloud(m);
   bindGridAndCompound(m);
 }
 

@@ -77,6 +77,9 @@ class RecordingWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// "dynamic", "fixed" or "kinematic": what recordings call it.
+[[nodiscard]] const char* bodyTypeName(BodyType type);
+
 /// One step as it was recorded.
 struct RecordedFrame {
   Real time = 0;

@@ -129,6 +129,45 @@ void addTriangles(JsonText& list, const Transform& pose, std::span<const Vec3> v
   list.endArray().endObject();
 }
 
+struct DrawnSizes {
+  Real plane, typical;
+};
+
+void addShape(const RecordedShape& shape, const Color& color, const DrawnSizes& sizes,
+              Primitives& lists) {
+  const Vec3& size = shape.size;
+  const auto moved = [&](const Vec3& by) {
+    return Transform{shape.pose.rotation, shape.pose.translation + shape.pose.rotation * by};
+  };
+  const auto addBall = [&](const Vec3& at, Real radius) {
+    addSolid(lists.spheres, moved(at), Vec3{2, 2, 2} * radius, color);
+  };
+  if (shape.type == "sphere") {
+    addBall({}, size.x);
+  } else if (shape.type == "ellipsoid") {
+    addSolid(lists.spheres, shape.pose, size * 2, color);
+  } else if (shape.type == "box") {
+    addSolid(lists.cubes, shape.pose, size * 2, color);
+  } else if (shape.type == "cylinder") {
+    addCylinder(lists.cylinders, shape.pose, size.x, size.y, 1, color);
+  } else if (shape.type == "cone") {
+    addCylinder(lists.cylinders, shape.pose, size.x, size.y, 0, color);
+  } else if (shape.type == "capsule") {
+    addCylinder(lists.cylinders, shape.pose, size.x, size.y, 1, color);
+    addBall({0, 0, size.y}, size.x);
+    addBall({0, 0, -size.y}, size.x);
+  } else if (shape.type == "plane") {  // a slab whose top is the surface
+    const Real thickness = sizes.plane / 500;
+    addSolid(lists.cubes, moved({0, 0, -thickness / 2}),
+             {2 * sizes.plane, 2 * sizes.plane, thickness}, color);
+  } else if (!shape.triangles.empty()) {
+    addTriangles(lists.triangles, shape.pose, shape.vertices, shape.triangles, color);
+  } else {  // a point cloud
+    for (const Vec3& point : shape.vertices)
+      addBall(point, size.x > 0 ? size.x : sizes.typical / 50);
+  }
+}
+
 /// From +x to `direction`, which is a unit vector.
 Quat turnFromX(const Vec3& direction) {
   if (direction.x < -0.999999) return {0, 0, 0, 1};  // half a turn about z
@@ -205,45 +244,17 @@ void FoxgloveScene::findScales() {
 }
 
 void FoxgloveScene::addShapes(Real time_s, JsonText& json) const {
+  std::vector<std::vector<const RecordedShape*>> ofBody(
+      static_cast<std::size_t>(recording_.numBodies()));
+  for (const RecordedShape& shape : recording_.shapes())
+    ofBody[static_cast<std::size_t>(shape.body)].push_back(&shape);
   beginUpdate(json);
   for (int body = 0; body < recording_.numBodies(); ++body) {
     Primitives lists;
     const bool isFixed = recording_.bodyType(body) == BodyType::Fixed;
     const Color color = isFixed ? kFixed : kBodies[static_cast<std::size_t>(body) % kBodies.size()];
-    for (const RecordedShape& shape : recording_.shapes()) {
-      if (shape.body != body) continue;
-      const Vec3& size = shape.size;
-      const auto moved = [&](const Vec3& by) {
-        return Transform{shape.pose.rotation, shape.pose.translation + shape.pose.rotation * by};
-      };
-      const auto addBall = [&](const Vec3& at, Real radius) {
-        addSolid(lists.spheres, moved(at), Vec3{2, 2, 2} * radius, color);
-      };
-      if (shape.type == "sphere") {
-        addBall({}, size.x);
-      } else if (shape.type == "ellipsoid") {
-        addSolid(lists.spheres, shape.pose, size * 2, color);
-      } else if (shape.type == "box") {
-        addSolid(lists.cubes, shape.pose, size * 2, color);
-      } else if (shape.type == "cylinder") {
-        addCylinder(lists.cylinders, shape.pose, size.x, size.y, 1, color);
-      } else if (shape.type == "cone") {
-        addCylinder(lists.cylinders, shape.pose, size.x, size.y, 0, color);
-      } else if (shape.type == "capsule") {
-        addCylinder(lists.cylinders, shape.pose, size.x, size.y, 1, color);
-        addBall({0, 0, size.y}, size.x);
-        addBall({0, 0, -size.y}, size.x);
-      } else if (shape.type == "plane") {  // a slab whose top is the surface
-        const Real thickness = plane_size_ / 500;
-        addSolid(lists.cubes, moved({0, 0, -thickness / 2}),
-                 {2 * plane_size_, 2 * plane_size_, thickness}, color);
-      } else if (!shape.triangles.empty()) {
-        addTriangles(lists.triangles, shape.pose, shape.vertices, shape.triangles, color);
-      } else {  // a point cloud
-        for (const Vec3& point : shape.vertices)
-          addBall(point, size.x > 0 ? size.x : typical_size_ / 50);
-      }
-    }
+    for (const RecordedShape* shape : ofBody[static_cast<std::size_t>(body)])
+      addShape(*shape, color, {.plane = plane_size_, .typical = typical_size_}, lists);
     addEntity(json, nanoseconds(time_s), frameName(body), frameName(body), lists);
   }
   endUpdate(json);

@@ -11,6 +11,7 @@
 #include "io/json_text.hpp"
 #include "io/mcap_writer.hpp"
 #include "io/recording_layout.hpp"
+#include "io/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -122,10 +123,8 @@ class Export {
     energy_ = writer_.addChannel("/energy", "tangere.Energy", io::energySchema());
     if (!recording_.sensors().empty())
       sensors_ = writer_.addChannel("/sensors", "tangere.Sensors", io::sensorsSchema());
-    char scale[32];
-    std::snprintf(scale, sizeof scale, "%.6g", scene_.metresPerNewton());
     writer_.addMetadata("tangere", {{"frame", scene_.worldName()},
-                                    {"metres_per_newton", scale},
+                                    {"metres_per_newton", io::sixDigits(scene_.metresPerNewton())},
                                     {"model_hash", hexadecimal(recording_.modelHash())},
                                     {"units", "m, kg, s, rad, N, J"}});
   }

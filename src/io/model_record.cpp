@@ -75,18 +75,6 @@ void writeTexts(hid_t group, const char* name, const std::vector<std::string>& t
   writeText(dataset.id(), "meaning", meaning);
 }
 
-const char* bodyTypeName(BodyType type) {
-  switch (type) {
-    case BodyType::Dynamic:
-      return "dynamic";
-    case BodyType::Fixed:
-      return "fixed";
-    case BodyType::Kinematic:
-      return "kinematic";
-  }
-  return "dynamic";
-}
-
 void append(std::vector<Real>& list, const Vec3& v) { list.insert(list.end(), {v.x, v.y, v.z}); }
 
 void addTriangles(std::vector<Triangle>& out, const Convex& hull) {

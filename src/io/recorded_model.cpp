@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/recorded_model.hpp"
 
-namespace tangere::io {
+#include <algorithm>
+#include <array>
+
+namespace tangere {
+
+const char* bodyTypeName(BodyType type) {
+  switch (type) {
+    case BodyType::Dynamic:
+      return "dynamic";
+    case BodyType::Fixed:
+      return "fixed";
+    case BodyType::Kinematic:
+      return "kinematic";
+  }
+  return "dynamic";
+}
+
+namespace io {
 
 namespace {
 
@@ -98,16 +115,13 @@ std::vector<std::optional<Elasticity>> readElasticity(const OpenRecording& file,
 std::vector<BodyType> readBodyTypes(const OpenRecording& file, std::size_t numBodies) {
   const std::vector<std::string> names = file.readTexts("/model/body_type");
   if (names.size() != numBodies) file.reject("the column /model/body_type has the wrong length");
+  constexpr std::array kTypes{BodyType::Dynamic, BodyType::Fixed, BodyType::Kinematic};
   std::vector<BodyType> types;
   for (const std::string& name : names) {
-    if (name == "dynamic")
-      types.push_back(BodyType::Dynamic);
-    else if (name == "fixed")
-      types.push_back(BodyType::Fixed);
-    else if (name == "kinematic")
-      types.push_back(BodyType::Kinematic);
-    else
-      file.reject("the column /model/body_type is damaged");
+    const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                   [&](BodyType t) { return name == bodyTypeName(t); });
+    if (type == kTypes.end()) file.reject("the column /model/body_type is damaged");
+    types.push_back(*type);
   }
   return types;
 }
@@ -229,4 +243,6 @@ std::vector<RecordedSensor> readSensors(const OpenRecording& file) {
   return sensors;
 }
 
-}  // namespace tangere::io
+}  // namespace io
+
+}  // namespace tangere

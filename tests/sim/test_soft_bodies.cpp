@@ -4,6 +4,8 @@
 #include <tangere/error.hpp>
 #include <tangere/simulator.hpp>
 
+#include "sim/soft_samples.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,41 +15,11 @@
 namespace tangere {
 namespace {
 
-constexpr Real kGravity = 9.81;
-
-SimulationOptions sapOptions(Real dt, const Vec3& gravity = {0, 0, -kGravity}) {
-  SimulationOptions options;
-  options.dt = dt;
-  options.gravity = gravity;
-  options.solver = SolverType::Sap;
-  return options;
-}
-
-Material rubber(Real friction = 1) {
-  return {.name = "rubber",
-          .friction = friction,
-          .relaxationTime = 0.02,
-          .contact = ContactModel::Hydroelastic,
-          .hydroelasticModulus = 1e7};
-}
-
-Body floorBody(const std::string& material = "") {
-  Body body;
-  body.name = "floor";
-  body.type = BodyType::Fixed;
-  body.shapes = {{.shape = std::make_shared<Plane>(), .material = material}};
-  return body;
-}
-
-SoftBody softOf(const std::string& name, const Shape& shape, Real resolution, const Vec3& at) {
-  SoftBody soft;
-  soft.name = name;
-  soft.mesh = std::make_shared<TetMesh>(meshShape(shape, {.resolution = resolution}));
-  soft.pose.translation = at;
-  soft.material = "rubber";
-  soft.elasticity = {.young = 1e5, .poisson = 0.4, .damping = 0.002};
-  return soft;
-}
+using test::floorBody;
+using test::kGravity;
+using test::rubber;
+using test::sapOptions;
+using test::softOf;
 
 Model ballOnFloor(Real dt = 1.0 / 120) {
   ModelBuilder builder;
@@ -126,7 +98,7 @@ TEST(SoftBodies, KeepTheirMomentumWhenTheyCollide) {
        {ElasticModel::Corotated, ElasticModel::NeoHookean, ElasticModel::StVenantKirchhoff}) {
     ModelBuilder builder;
     builder.setOptions(sapOptions(0.001, {}));
-    builder.addMaterial(rubber(0.5));
+    builder.addMaterial(rubber(1e7, 0.5));
     SoftBody left = softOf("left", Sphere(0.05), 0.025, {-0.051, 0, 0});
     SoftBody right = softOf("right", Box({0.04, 0.04, 0.04}), 0.03, {0.042, 0.01, 0.005});
     left.linearVelocity = {1, 0, 0};

@@ -205,4 +205,15 @@ describe("the server of the viewer", { skip: BROWSER ? false : "no Chromium" }, 
       });
     }
   });
+
+  it("says why when a limit of contacts stops a run", async () => {
+    const scene = SCENE.replace("dt = 0.005", "dt = 0.005\nmax_contacts = { points = 3 }").replace("sphere = 0.1", "box = [0.1, 0.1, 0.1]");
+    writeFileSync(folder.file("limited.toml"), scene);
+    const server = await serve(folder.file("limited.toml"));
+    const shown = await open(browser, server.address);
+    await ready(shown);
+    assert.match(await messageOf(shown), /TooManyContacts: 4 contacts of kind 'points', the limit is 3/);
+    await shown.close();
+    await server.stop();
+  });
 });
