@@ -79,6 +79,8 @@ void bindSolverOptions(nb::module_& m) {
       field("near_rigid_bilateral", &Sap::nearRigidBilateral, "of equalities, limits and drives"),
       field("friction_regularization", &Sap::frictionRegularization,
             "a held body slips by about this times g dt"),
+      field("slip_speed", &Sap::slipSpeed,
+            "hunt_crossley: friction is below its full value up to here [m/s]"),
       field("friction_softness", &Sap::frictionSoftness, "[N s]"),
       field("guess", &Sap::guess, "what it starts from"),
       field("linear_solver", &Sap::linearSolver, "of its linear systems"),

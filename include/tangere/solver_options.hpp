@@ -27,7 +27,9 @@ struct ImpulseOptions {
   /// change, the swaying of a tower.
   int numProjections = 2;
   int numProjectionSteps = 10;
-  /// Sweeps end when no impulse changed a velocity by more than this [m/s].
+  /// Sweeps end when no impulse changed a velocity by more than this [m/s]. Where the fastest body
+  /// of an island creeps at more than 1 mm/s, but slower than one step of free fall, the tolerance
+  /// grows with that speed.
   Real tolerance = 1e-8;
   PositionCorrection correction = PositionCorrection::SplitImpulse;
   Real correctionRate = 0.2;      ///< part of the error beyond the slop that one step removes
@@ -64,7 +66,7 @@ enum class SapContactModel : std::uint8_t {
   /// slip.
   Linear,
   /// Hunt and Crossley's dissipation; friction bounded by the normal force at the start of the step
-  /// and regularized: it slips at up to 1e-4 m/s.
+  /// and regularized: what is held slips at up to SapOptions::slipSpeed.
   HuntCrossley,
 };
 
@@ -127,6 +129,7 @@ struct SapOptions {
   Real nearRigidBilateral = 0.1;  ///< of equalities, limits and drives
   /// Regularization of friction: a held body slips by about this * g * dt.
   Real frictionRegularization = 1e-3;
+  Real slipSpeed = 1e-4;  ///< HuntCrossley: friction is below its full value up to here [m/s]
   /// Rounds the tip of the norm of the tangential impulse [N s]. The cone needs none.
   Real frictionSoftness = 0;
   SapGuess guess = SapGuess::Impulse;

@@ -259,7 +259,8 @@ int addPoints(const model::ModelData& model, const State& state,
            .stiffness = material.stiffness,
            .dissipation = material.dissipation,
            .gap = gapToClose(point, material, dt),
-           .normalVelocity = dot(relativeVelocity(state, point), point.normal)});
+           .normalVelocity = dot(relativeVelocity(state, point), point.normal),
+           .slipSpeed = model.options.sap.slipSpeed});
     return first;
   }
   const int first = sap.problem.addContacts(

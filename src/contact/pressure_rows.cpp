@@ -288,7 +288,8 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
                                      .stiffness = stiffness,
                                      .dissipation = material.dissipation,
                                      .gap = gap,
-                                     .normalVelocity = before.z},
+                                     .normalVelocity = before.z,
+                                     .slipSpeed = model.options.sap.slipSpeed},
                                     nodes1.vertices(), nodes2.vertices());
   } else {
     solver::SapContact law{.friction = friction,

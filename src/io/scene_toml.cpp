@@ -256,6 +256,7 @@ void SceneReader::readSap(const Value& value) {
   out.nearRigidBilateral = number("near_rigid_bilateral", kFactor, out.nearRigidBilateral);
   out.frictionRegularization =
       number("friction_regularization", kFactor, out.frictionRegularization);
+  out.slipSpeed = number("slip_speed", kPart, out.slipSpeed);
   out.frictionSoftness = number("friction_softness", kSoftness, out.frictionSoftness);
   if (const auto word = table.word("guess", {"velocity", "impulse", "best"}))
     out.guess = static_cast<SapGuess>(*word);

@@ -16,8 +16,8 @@ void addAll(core::StableHash& hash, const Values&... values) {
 void addTo(core::StableHash& hash, const SapOptions& sap) {
   addAll(hash, sap.maxIterations, sap.absoluteTolerance, sap.relativeTolerance,
          sap.maxLineSearchEvaluations, sap.lineSearchTolerance, sap.maxStep, sap.nearRigid,
-         sap.nearRigidBilateral, sap.frictionRegularization, sap.frictionSoftness, sap.guess,
-         sap.linearSolver, sap.contact, sap.maxPcgIterations, sap.pcgTolerance,
+         sap.nearRigidBilateral, sap.frictionRegularization, sap.slipSpeed, sap.frictionSoftness,
+         sap.guess, sap.linearSolver, sap.contact, sap.maxPcgIterations, sap.pcgTolerance,
          sap.softPreconditioner);
 }
 
