@@ -130,8 +130,7 @@ bool rewriteAtRest(const ContactPoint* raw, const Transform& X_W1, const Transfo
     case 3:
       return rewritePoints<3>(raw, X_W1, X_W2, rules, patch, place);
     case 4:
-      return rules.rewriteFourAtRest(raw, X_W1, X_W2, rules.atRest, patch, place) ||
-             rewritePoints<4>(raw, X_W1, X_W2, rules, patch, place);
+      return rewritePoints<4>(raw, X_W1, X_W2, rules, patch, place);
     default:
       return false;
   }

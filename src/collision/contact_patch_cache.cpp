@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cache as a whole: a plan of the frame, then one pass over the patches. Patches are rewritten
-// where they lie as long as none is new; a new one makes the pass write into the spare array.
+// where they lie as long as none is new; a new one makes the pass write into the spare array. With
+// several threads contact_patch_shared.cpp has that pass.
 #include <tangere/contact_patch_cache.hpp>
 
 #include "collision/contact_patch_plan.hpp"
+#include "collision/contact_patch_shared.hpp"
+#include "collision/contact_patch_threads.hpp"
 #include "collision/contact_patch_update.hpp"
 #include "core/assert.hpp"
 #include "core/stable_hash.hpp"
@@ -63,8 +66,20 @@ struct ContactPatchCache::Workspace {
 
   collision::ContactPatchPlan plan;
   collision::ContactPatchUpdate update;
+  collision::SharedPatchUpdate shared;
   std::vector<ContactPatch> spare;
 };
+
+namespace collision {
+namespace {
+thread_local core::ThreadPool* tPool = nullptr;
+}
+
+ContactPatchThreads::ContactPatchThreads(core::ThreadPool* pool)
+    : outer_(std::exchange(tPool, pool)) {}
+ContactPatchThreads::~ContactPatchThreads() { tPool = outer_; }
+core::ThreadPool* ContactPatchThreads::pool() { return tPool; }
+}  // namespace collision
 
 ContactPatchCache::ContactPatchCache(const ContactPatchCacheOptions& options) : options_(options) {
   validate(options);
@@ -122,32 +137,47 @@ void ContactPatchCache::updateFrom(const RawContacts& raw, std::span<const Trans
   collision::ContactPatchPlan& plan = workspace_->plan;
   collision::ContactPatchUpdate& update = workspace_->update;
   plan.build(raw, poseOf, patches(), options_);
-  update.churn() = churn_;
-  update.resetRejectedContacts();
-
   const std::span<const collision::PlanEntry> entries = plan.entries();
   std::vector<ContactPatch>& target = plan.makesPatches() ? workspace_->spare : patches_;
   if (target.size() < entries.size()) target.resize(entries.size());
+  contacts_.reserve(entries.size() * ContactPatch::kMaxPoints);
+
+  core::ThreadPool* const pool = collision::ContactPatchThreads::pool();
+  if (pool != nullptr && pool->numThreads() > 1 && options_.maxPairs == 0 &&
+      entries.size() >= collision::kMinSharedPatches) {
+    const collision::SharedPatchUpdate::Result result =
+        workspace_->shared.update(raw,
+                                  {.plan = &plan,
+                                   .options = &options_,
+                                   .poseOf = poseOf,
+                                   .old = patches(),
+                                   .target = {target.data(), entries.size()},
+                                   .frame = frame_},
+                                  pool, next_id_, contacts_);
+    if (plan.makesPatches()) std::swap(patches_, workspace_->spare);
+    count_ = result.numPatches;
+    num_manifolds_ = static_cast<int>(count_);
+    num_persistent_contacts_ = static_cast<int>(contacts_.size());
+    num_rejected_contacts_ = plan.numRejectedContacts() + result.numRejectedContacts;
+    for (const auto count : {&PatchChurn::adds, &PatchChurn::removes, &PatchChurn::moved,
+                             &PatchChurn::rawAdds, &PatchChurn::rawRemoves})
+      churn_.*count += result.churn.*count;
+    return;
+  }
+
+  update.churn() = churn_;
+  update.resetRejectedContacts();
   int room = options_.maxPairs > 0 ? options_.maxPairs - static_cast<int>(count_)
                                    : std::numeric_limits<int>::max();
   std::size_t numPatches = 0, numContacts = 0;
-  contacts_.reserve(entries.size() * ContactPatch::kMaxPoints);
   num_manifolds_ = 0;
   num_persistent_contacts_ = 0;
   for (const collision::PlanEntry& entry : entries) {
-    const bool isSeen = entry.numRecords > 0;
     ContactPatch& patch = target[numPatches];
     if (entry.oldPatch >= 0) {
       const ContactPatch& old = patches_[static_cast<std::size_t>(entry.oldPatch)];
       if (&patch != &old) patch = old;
-      const std::uint32_t first = isSeen ? plan.record(entry.firstRecord) : 0;
-      if (entry.numRecords == 1 && update.refreshAtRest(patch, raw[first], first, poseOf, frame_)) {
-        // nothing is left to do
-      } else if (isSeen && update.gather(raw, plan, entry, options_, poseOf) > 0) {
-        update.refresh(patch, frame_, next_id_);
-      } else if (!update.age(patch, poseOf)) {
-        continue;
-      }
+      if (!update.update(raw, plan, entry, options_, poseOf, frame_, patch, next_id_)) continue;
     } else {
       if (update.gather(raw, plan, entry, options_, poseOf) == 0) continue;
       const collision::RawRecord record = raw[plan.record(entry.firstRecord)];
@@ -166,15 +196,11 @@ void ContactPatchCache::updateFrom(const RawContacts& raw, std::span<const Trans
       ++num_manifolds_;
       num_persistent_contacts_ += patch.count;
     }
-    const int count = patch.count;
-    for (int k = 0; k < count; ++k) {
-      // Over those of the last frame: at rest there are as many.
-      if (numContacts == contacts_.size()) contacts_.emplace_back();
-      contacts_[numContacts++] = {.patch = static_cast<std::int32_t>(numPatches),
-                                  .point = k,
-                                  .rawManifold = update.source(k).manifold,
-                                  .rawPoint = update.source(k).point};
-    }
+    // Over those of the last frame: at rest there are as many.
+    const std::size_t endContacts = numContacts + patch.count;
+    if (contacts_.size() < endContacts) contacts_.resize(endContacts);
+    update.emit(static_cast<std::int32_t>(numPatches), patch.count, &contacts_[numContacts]);
+    numContacts = endContacts;
     ++numPatches;
   }
   contacts_.resize(numContacts);

@@ -6,8 +6,10 @@
 namespace tangere::collision {
 
 RewriteFour rewriteFour() {
-  static const RewriteFour function =
-      avx2RewriteFour() != nullptr ? avx2RewriteFour() : genericRewriteFour();
+  static const RewriteFour function = [] {
+    if (avx512RewriteFour() != nullptr) return avx512RewriteFour();
+    return avx2RewriteFour() != nullptr ? avx2RewriteFour() : genericRewriteFour();
+  }();
   return function;
 }
 

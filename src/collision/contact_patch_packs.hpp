@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The short way of rewriteAtRest for four points whose features name them: one lane for each point.
-// Compiled twice, for any machine and for AVX2; both give the bits of the loop over the points,
-// since lanes never meet and no operation is fused.
+// Compiled for any machine, for AVX2 and for AVX-512; all give the bits of the loop over the
+// points, since lanes never meet and no operation is fused.
 #pragma once
 
 #include <tangere/contact_patch_cache.hpp>
@@ -26,9 +26,10 @@ using RewriteFour = bool (*)(const ContactPoint* raw, const Transform& X_W1, con
 
 /// The one for this machine.
 [[nodiscard]] RewriteFour rewriteFour();
-/// That for any machine, and that for AVX2 (null where it was not compiled or the machine lacks
-/// it).
+/// That for any machine, and those for AVX2 and for AVX-512 (null where they were not compiled or
+/// the machine lacks it).
 [[nodiscard]] RewriteFour genericRewriteFour();
 [[nodiscard]] RewriteFour avx2RewriteFour();
+[[nodiscard]] RewriteFour avx512RewriteFour();
 
 }  // namespace tangere::collision

@@ -178,8 +178,8 @@ bool rewriteFourPoints(const ContactPoint* raw, const Transform& X_W1, const Tra
   for (int i = 0; i < 4; ++i) {
     place[i] = static_cast<int>(numBefore[i]);
     Pack* const point = reinterpret_cast<Pack*>(&points[numBefore[i]]);
-    point[0] = rawLow[i];
-    point[1] = rawHigh[i];
+    point[0] = rawPacks[2 * i];  // once more from memory: there are not so many registers
+    point[1] = rawPacks[2 * i + 1];
     point[2] = local[i];
     point[3] = rest[i];
     point[4] = oldRest[i];

@@ -88,20 +88,31 @@ PatchRules::PatchRules(const ContactPatchCacheOptions& options)
              .allowNegativeDepth = allowNegativeDepth},
       rewriteFourAtRest(rewriteFour()) {}
 
-bool ContactPatchUpdate::refreshAtRest(ContactPatch& patch, const RawRecord& record,
-                                       std::uint32_t index, std::span<const Transform> poseOf,
-                                       std::uint32_t frame) {
-  if (record.points.size() != patch.count || record.object1 > record.object2) return false;
-  const Transform& X_W1 = poseOf[record.object1];
-  const Transform& X_W2 = poseOf[record.object2];
-  int place[kMaxPoints];
-  if (!rewriteAtRest(record.points.data(), X_W1, X_W2, rules_, patch, place)) return false;
-  for (int i = 0; i < patch.count; ++i)
-    sources_[place[i]] = {.manifold = static_cast<std::int32_t>(index), .point = i};
-  patch.framesSinceSeen = 0;
-  patch.lastUpdateFrame = frame;
-  patch.type = record.type;
+template <class RawContacts>
+bool ContactPatchUpdate::updateInMotion(const RawContacts& raw, const ContactPatchPlan& plan,
+                                        const PlanEntry& entry,
+                                        const ContactPatchCacheOptions& options,
+                                        std::span<const Transform> poseOf, std::uint32_t frame,
+                                        ContactPatch& patch, std::uint64_t& nextId) {
+  if (entry.numRecords == 0 || gather(raw, plan, entry, options, poseOf) == 0)
+    return age(patch, poseOf);
+  refresh(patch, frame, nextId);
   return true;
+}
+
+template bool ContactPatchUpdate::updateInMotion(const RawManifolds&, const ContactPatchPlan&,
+                                                 const PlanEntry&, const ContactPatchCacheOptions&,
+                                                 std::span<const Transform>, std::uint32_t,
+                                                 ContactPatch&, std::uint64_t&);
+template bool ContactPatchUpdate::updateInMotion(const RawStream&, const ContactPatchPlan&,
+                                                 const PlanEntry&, const ContactPatchCacheOptions&,
+                                                 std::span<const Transform>, std::uint32_t,
+                                                 ContactPatch&, std::uint64_t&);
+
+bool ContactPatchUpdate::rewriteAnyAtRest(const ContactPoint* raw, const Transform& X_W1,
+                                          const Transform& X_W2, ContactPatch& patch,
+                                          int* place) const {
+  return rewriteAtRest(raw, X_W1, X_W2, rules_, patch, place);
 }
 
 template <class RawContacts>

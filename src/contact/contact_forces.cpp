@@ -6,16 +6,27 @@
 namespace tangere::contact {
 
 void storeImpulses(State& state, model::Workspace& ws) {
-  ws.report.numContacts = static_cast<int>(ws.problem.points.size());
-  ws.report.maxDepth = 0;
-  for (std::size_t i = 0; i < ws.problem.points.size(); ++i) {
-    const solver::ImpulsePoint& point = ws.problem.points[i];
-    ws.report.maxDepth = std::max(ws.report.maxDepth, -point.gap);
-    if (ws.pointSource[i].patch < 0) continue;
-    state.patches.storeImpulse(
-        ws.pointSource[i], point.normalImpulse,
-        point.tangent1 * point.tangentImpulse[0] + point.tangent2 * point.tangentImpulse[1]);
-  }
+  constexpr std::size_t kMaxRanges = 16, kMinShared = 256;
+  const std::size_t numPoints = ws.problem.points.size();
+  core::ThreadPool* const pool = numPoints >= kMinShared ? ws.pool.get() : nullptr;
+  const std::size_t pointsPerRange = numPoints / kMaxRanges + 1;
+  Real deepest[kMaxRanges] = {};
+  core::parallelFor(
+      pool, static_cast<std::int64_t>(numPoints), static_cast<std::int64_t>(pointsPerRange),
+      [&](std::int64_t begin, std::int64_t end) {
+        Real depth = 0;
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+          const solver::ImpulsePoint& point = ws.problem.points[i];
+          depth = std::max(depth, -point.gap);
+          if (ws.pointSource[i].patch < 0) continue;
+          state.patches.storeImpulse(
+              ws.pointSource[i], point.normalImpulse,
+              point.tangent1 * point.tangentImpulse[0] + point.tangent2 * point.tangentImpulse[1]);
+        }
+        deepest[static_cast<std::size_t>(begin) / pointsPerRange] = depth;
+      });
+  ws.report.numContacts = static_cast<int>(numPoints);
+  ws.report.maxDepth = *std::max_element(deepest, deepest + kMaxRanges);
 }
 
 void listContactForces(const model::ModelData& model, const State& state, model::Workspace& ws,

@@ -6,6 +6,7 @@
 #include "model/soft_bodies.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tangere::contact {
 
@@ -210,21 +211,38 @@ void collidePair(const model::ModelData& model, const State& state, const model:
   }
 }
 
-/// In the order of the chunks, which is the order of the pairs.
+/// In the order of the chunks, which is the order of the pairs. Where each block of chunks begins
+/// is counted first, so that threads copy side by side what they found.
 void gatherManifolds(model::Workspace& ws, std::size_t numChunks) {
-  ws.manifolds.clear();
+  constexpr std::size_t kMaxBlocks = 16, kMinShared = 256;
+  const std::size_t chunksPerBlock = numChunks / kMaxBlocks + 1;
+  std::size_t firstOfBlock[kMaxBlocks];
+  std::size_t total = 0;
   ws.foreseen.clear();
   for (std::size_t chunk = 0; chunk < numChunks; ++chunk) {
     const CollisionResult& result = ws.chunkResults[chunk];
     if (result.status() == QueryStatus::NotConverged)
       ws.report.status = ws.report.status | StepStatus::QueryNotConverged;
-    const auto first = static_cast<int>(ws.manifolds.size());
     for (model::ForeseenManifold point : ws.chunkForeseen[chunk]) {
-      point.manifold += first;
+      point.manifold += static_cast<int>(total);
       ws.foreseen.push_back(point);
     }
-    ws.manifolds.insert(ws.manifolds.end(), result.manifolds().begin(), result.manifolds().end());
+    if (chunk % chunksPerBlock == 0) firstOfBlock[chunk / chunksPerBlock] = total;
+    total += static_cast<std::size_t>(result.numManifolds());
   }
+  ws.manifolds.resize(total);
+  core::parallelFor(
+      total >= kMinShared ? ws.pool.get() : nullptr, static_cast<std::int64_t>(numChunks),
+      static_cast<std::int64_t>(chunksPerBlock), [&](std::int64_t begin, std::int64_t end) {
+        const auto first = static_cast<std::size_t>(begin);
+        auto out = ws.manifolds.begin() +
+                   static_cast<std::ptrdiff_t>(firstOfBlock[first / chunksPerBlock]);
+        for (std::size_t chunk = first; chunk < static_cast<std::size_t>(end); ++chunk) {
+          const std::span<const ContactManifold> found =
+              std::as_const(ws.chunkResults[chunk]).manifolds();
+          out = std::copy(found.begin(), found.end(), out);
+        }
+      });
 }
 
 }  // namespace

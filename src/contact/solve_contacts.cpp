@@ -27,11 +27,19 @@ Real worthTelling(const SimulationOptions& options) {
 /// A gap of a few atoms counts as closed. Otherwise a pile at rest never rests: what the solver
 /// leaves of a velocity opens a gap, the gap allows as much velocity back in the next step, and so
 /// on.
-void closeTinyGaps(const ImpulseOptions& options, std::span<solver::ImpulsePoint> points) {
+void closeTinyGaps(const ImpulseOptions& options, std::span<solver::ImpulsePoint> points,
+                   core::ThreadPool* pool) {
+  constexpr std::int64_t kGrain = 128, kMinShared = 512;  // fewer are not worth a message
   const Real tiny = Real(0.01) * options.slop;
-  for (solver::ImpulsePoint& point : points) {
-    if (point.gap > 0 && point.gap < tiny) point.gap = 0;
-  }
+  const auto count = static_cast<std::int64_t>(points.size());
+  core::parallelFor(count >= kMinShared ? pool : nullptr, count, kGrain,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (auto i = static_cast<std::size_t>(begin);
+                           i < static_cast<std::size_t>(end); ++i) {
+                        solver::ImpulsePoint& point = points[i];
+                        if (point.gap > 0 && point.gap < tiny) point.gap = 0;
+                      }
+                    });
 }
 
 }  // namespace
@@ -44,7 +52,7 @@ void solveContacts(const model::ModelData& model, model::Workspace& ws) {
   for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
     if (islandOfBlock[i] < 0 && problem.blocks[i].inverseMass > 0) moveFreely(problem.blocks[i]);
   }
-  closeTinyGaps(model.options.impulse, problem.points);
+  closeTinyGaps(model.options.impulse, problem.points, ws.pool.get());
   ws.reports.assign(islands.size(), {});
   ws.solver.solve(problem, islands, model.options.impulse, model.options.dt, ws.pool.get(),
                   ws.reports);

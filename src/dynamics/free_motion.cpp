@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/free_motion.hpp"
 
+#include "core/prefetch.hpp"
+
 namespace tangere::dynamics {
 
 namespace {
 
-constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
+constexpr std::int64_t kGrain = 64, kMinShared = 256;  // fewer are not worth a message
 
 /// R a R^T for a symmetric a in the body frame.
 solver::Sym3 inWorld(const Mat3& R, const Mat3& a) {
@@ -31,6 +33,8 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
     const model::ModelBody& body = model.bodies[i];
     if (body.isJointed && body.numShapes == 0) return;  // nobody asks for it
     solver::ImpulseBlock& block = ws.problem.blocks[i];
+    constexpr std::ptrdiff_t kAhead = 4;
+    core::takeOver(&block + kAhead, sizeof block);
     block = {};
     block.duration = dt;
     block.center = state.center[i];
@@ -48,7 +52,7 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
         block.angularVelocity * (body.angularDamping / (1 + body.angularDamping * dt));
   };
   const auto count = static_cast<std::int64_t>(model.bodies.size());
-  core::parallelFor(count > kGrain ? ws.pool.get() : nullptr, count, kGrain,
+  core::parallelFor(count >= kMinShared ? ws.pool.get() : nullptr, count, kGrain,
                     [&](std::int64_t first, std::int64_t end) {
                       for (std::int64_t i = first; i < end; ++i) begin(static_cast<std::size_t>(i));
                     });

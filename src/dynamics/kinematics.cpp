@@ -71,10 +71,10 @@ void computeKinematics(const model::ModelData& model, const model::Control& cont
   ws.poseAge.resize(numBodies, 0);
   ws.shapePose.resize(model.shapes.size());
   ws.sweptBox.resize(model.shapes.size());
-  constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
+  constexpr std::int64_t kGrain = 64, kMinShared = 256;  // fewer are not worth a message
   const auto count = static_cast<std::int64_t>(numBodies);
   core::parallelFor(
-      count > kGrain ? ws.pool.get() : nullptr, count, kGrain,
+      count >= kMinShared ? ws.pool.get() : nullptr, count, kGrain,
       [&](std::int64_t begin, std::int64_t end) {
         for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
           const bool isStill = model.bodies[i].type == BodyType::Fixed || state.isAsleep[i] != 0;

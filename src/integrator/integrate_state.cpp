@@ -5,6 +5,8 @@
 #include "dynamics/kinetic_energy.hpp"
 #include "math/transform.hpp"
 
+#include <atomic>
+
 namespace tangere::integrator {
 
 namespace {
@@ -22,32 +24,46 @@ bool isFinite(const model::BodyMotion& motion) {
          math::isFinite(motion.velocity) && math::isFinite(motion.angularVelocity);
 }
 
+int firstLost(const model::ModelData& model, const model::Workspace& ws) {
+  std::size_t i = 0;
+  while (!isMoved(model, i) || isFinite(ws.next[i])) ++i;
+  return static_cast<int>(i);
+}
+
 }  // namespace
 
 int integrateState(const model::ModelData& model, State& state, model::Workspace& ws) {
   const std::size_t numBodies = model.bodies.size();
   ws.next.resize(numBodies);
-  constexpr std::int64_t kGrain = 512;  // fewer are not worth a message to another core
+  constexpr std::int64_t kGrain = 64, kMinShared = 256;  // fewer are not worth a message
   const auto count = static_cast<std::int64_t>(numBodies);
-  core::parallelFor(count > kGrain ? ws.pool.get() : nullptr, count, kGrain,
-                    [&](std::int64_t begin, std::int64_t end) {
-                      for (auto i = static_cast<std::size_t>(begin);
-                           i < static_cast<std::size_t>(end); ++i) {
-                        if (isMoved(model, i)) ws.next[i] = moveBody(model, state, ws, i);
-                      }
-                    });
-  for (std::size_t i = 0; i < numBodies; ++i) {
-    if (isMoved(model, i) && !isFinite(ws.next[i])) return static_cast<int>(i);
-  }
+  core::ThreadPool* const pool = count >= kMinShared ? ws.pool.get() : nullptr;
+  std::atomic<bool> isAnyLost{false};
+  core::parallelFor(pool, count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    bool isLost = false;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      if (!isMoved(model, i)) continue;
+      ws.next[i] = moveBody(model, state, ws, i);
+      isLost = isLost || !isFinite(ws.next[i]);
+    }
+    if (isLost) isAnyLost.store(true, std::memory_order_relaxed);
+  });
+  if (isAnyLost.load(std::memory_order_relaxed)) return firstLost(model, ws);
+  // By the threads that will pose them in the next step.
+  core::parallelFor(pool, count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      if (!isMoved(model, i)) continue;
+      const model::BodyMotion& next = ws.next[i];
+      state.center[i] = next.center;
+      state.orientation[i] = next.orientation;
+      state.velocity[i] = next.velocity;
+      state.angularVelocity[i] = next.angularVelocity;
+    }
+  });
   for (std::size_t i = 0; i < numBodies; ++i) {
     if (!isMoved(model, i)) continue;
-    const model::BodyMotion& next = ws.next[i];
-    state.center[i] = next.center;
-    state.orientation[i] = next.orientation;
-    state.velocity[i] = next.velocity;
-    state.angularVelocity[i] = next.angularVelocity;
-    ws.ledger.gyroscopic += next.gyroscopicWork;
-    ws.ledger.correction += next.correctionWork;
+    ws.ledger.gyroscopic += ws.next[i].gyroscopicWork;
+    ws.ledger.correction += ws.next[i].correctionWork;
   }
   state.time += model.options.dt;
   ++state.step;

@@ -3,6 +3,7 @@
 // The table of contents of a step: each line is one phase and one file.
 #include "sim/step.hpp"
 
+#include "collision/contact_patch_threads.hpp"
 #include "contact/build_problem.hpp"
 #include "contact/build_sap_problem.hpp"
 #include "contact/contact_forces.hpp"
@@ -61,6 +62,11 @@ class Sleepers {
   decltype(State::isAsleep) is_asleep_;
   decltype(State::stillTime) still_time_;
 };
+
+void updatePatches(State& state, model::Workspace& ws) {
+  const collision::ContactPatchThreads threads(ws.pool.get());
+  state.patches.update(ws.manifolds, ws.shapePose);
+}
 
 /// The same once patches and friction belong to the step that is not taken.
 void refuseSap(int body, State& state, model::Workspace& ws, contact::SapWorkspace& sap) {
@@ -130,7 +136,7 @@ void stepEnvironment(const model::ModelData& model, const model::Control& contro
   contact::findContacts(model, state, ws);  // manifolds, speculative points
   clock.end(StepPhase::NarrowPhase);
   if (contact::exceedsLimits(model, nullptr, ws)) return sleepers.giveBack(state);
-  state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
+  updatePatches(state, ws);  // patches, warm start
   clock.end(StepPhase::Patches);
   dynamics::computeFreeMotion(model, control, state, ws);  // M^-1, v0, a
   contact::buildContactProblem(model, state, ws);          // points, groups
@@ -179,7 +185,7 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
     if (sap.pressure.mayDivide) return;
     ws.report.status = ws.report.status | StepStatus::MayHaveCrossed;
   }
-  state.patches.update(ws.manifolds, ws.shapePose);  // patches, warm start
+  updatePatches(state, ws);  // patches, warm start
   clock.end(StepPhase::Patches);
   dynamics::computeFreeMotion(model, control, state, ws);     // free bodies
   contact::buildContactProblem(model, state, ws);             // points, groups

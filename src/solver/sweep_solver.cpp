@@ -68,17 +68,6 @@ void SweepSolver::solve(const ImpulseProblem& problem, const ImpulseOptions& opt
   summarize(team, report);
 }
 
-void SweepSolver::fill(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock,
-                       Team* team) {
-  forBodies(team, [&](int first, int end) {
-    for (int i = first; i < end; ++i) fillBody(problem.blocks[layout_.blocks()[i]], i);
-  });
-  forPacks(team, [&](int first, int end) {
-    for (int p = first; p < end; ++p) fillPack(problem, slotOfBlock, p);
-    functions_->prepare(view_, first, end, rule_);
-  });
-}
-
 /// Sweeps, with conjugate gradients in between where they do not get there. Returns the largest
 /// change of velocity by the last sweep.
 Real SweepSolver::solveSubstep(Team* team, bool isFirst, int* iterations) {
@@ -122,42 +111,6 @@ Real SweepSolver::solveSubstep(Team* team, bool isFirst, int* iterations) {
     functions_->finish(view_, first, end, rule_, sweeps_.isWarm);
   });
   return residual;
-}
-
-void SweepSolver::writeBack(ImpulseProblem& problem, Team* team) {
-  forPacks(team, [&](int first, int end) {
-    for (int p = first; p < end; ++p) writePoints(p, problem);
-  });
-  forBodies(team, [&](int first, int end) {
-    for (int i = first; i < end; ++i) writeBlock(i, &problem.blocks[layout_.blocks()[i]]);
-  });
-}
-
-template <class Function>
-void SweepSolver::once(Team* team, const Function& function) {
-  if (team != nullptr) return team->once(function);
-  function();
-}
-
-template <class PerItem>
-void SweepSolver::forEach(Team* team, int count, const PerItem& perItem) {
-  if (team != nullptr) return team->forEach(count, perItem);
-  for (int i = 0; i < count; ++i) perItem(i);
-}
-
-template <class Range>
-void SweepSolver::forBodies(Team* team, const Range& range) {
-  forEach(team, layout_.numParts(), [&](int part) {
-    const IndexRange blocks = layout_.blocksOfPart(part);
-    range(blocks.begin, blocks.end);
-  });
-}
-
-template <class Range>
-void SweepSolver::forPacks(Team* team, const Range& range) {
-  forEach(team, layout_.numParts(), [&](int part) {
-    for (const IndexRange packs : layout_.packsOfPart(part)) range(packs.begin, packs.end);
-  });
 }
 
 /// Sums in the order of the parts, whatever the threads.

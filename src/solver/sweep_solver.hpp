@@ -95,6 +95,12 @@ class SweepSolver {
   struct alignas(64) PartResult {
     Result value;
   };
+  /// What decides how an island is solved.
+  struct alignas(64) PartContent {
+    Real fastest2 = 0;  // of blocks, see fastest_
+    Real largestGain = 0;
+    bool hasSpin = false, hasDriven = false;
+  };
 
   /// Nesterov's sequence: each sweep starts from where the last two were heading, and the more so
   /// the longer that went well.
@@ -135,7 +141,12 @@ class SweepSolver {
   [[nodiscard]] Real sweepOn(Team* team, Momentum* momentum);
   [[nodiscard]] PartResult* resultsOfLoop(Team* team);
 
+  void takeOverPoints(int pack, const ImpulseProblem& problem) const;
+  [[nodiscard]] bool mayHaveMomentum() const { return isLarge() && sweeps_.numProjections > 0; }
+  /// Bodies, packs, and what there is among them.
   void fill(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock, Team* team);
+  void joinContents();
+  [[nodiscard]] bool hasDriven(const ImpulseProblem& problem, int pack) const;
   void growArrays();
   void fillBody(const ImpulseBlock& block, int slot);
   void fillPack(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock, int pack);
@@ -184,9 +195,37 @@ class SweepSolver {
   ScratchArray<SlotVelocity> velocities_, sums_, moves_, pushes_;
   ScratchArray<Body> bodies_;
   ScratchArray<Real> partials_;
-  std::vector<PartResult> results_;  // of each part or union, of the last two loops
+  std::vector<PartResult> results_;    // of each part or union, of the last two loops
+  std::vector<PartContent> contents_;  // of each part
   PackView view_{};
   const PackFunctions* functions_ = nullptr;
 };
+
+template <class Function>
+void SweepSolver::once(Team* team, const Function& function) {
+  if (team != nullptr) return team->once(function);
+  function();
+}
+
+template <class PerItem>
+void SweepSolver::forEach(Team* team, int count, const PerItem& perItem) {
+  if (team != nullptr) return team->forEach(count, perItem);
+  for (int i = 0; i < count; ++i) perItem(i);
+}
+
+template <class Range>
+void SweepSolver::forBodies(Team* team, const Range& range) {
+  forEach(team, layout_.numParts(), [&](int part) {
+    const IndexRange blocks = layout_.blocksOfPart(part);
+    range(blocks.begin, blocks.end);
+  });
+}
+
+template <class Range>
+void SweepSolver::forPacks(Team* team, const Range& range) {
+  forEach(team, layout_.numParts(), [&](int part) {
+    for (const IndexRange packs : layout_.packsOfPart(part)) range(packs.begin, packs.end);
+  });
+}
 
 }  // namespace tangere::solver

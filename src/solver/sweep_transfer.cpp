@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Between the blocks and points of the problem and the packs of SweepSolver.
+#include "core/prefetch.hpp"
 #include "solver/point_target.hpp"
 #include "solver/slot_velocity.hpp"
 #include "solver/sweep_solver.hpp"
@@ -63,13 +64,6 @@ Real squaredSpeed(const ImpulseBlock& block) {
   return squaredNorm(block.velocity) + gyration2 * squaredNorm(block.angularVelocity);
 }
 
-bool hasSpin(const ImpulseProblem& problem, const ImpulseGroup& group) {
-  const auto first = problem.points.begin() + group.first;
-  return std::any_of(first, first + group.count, [](const ImpulsePoint& point) {
-    return point.torsionalFriction > 0 || point.rollingFriction > 0;
-  });
-}
-
 /// Bit for bit, without a branch: most points do.
 bool sharesFrame(const ImpulsePoint& a, const ImpulsePoint& b) {
   std::uint64_t difference = 0;
@@ -91,28 +85,82 @@ void SweepSolver::layOut(const ImpulseProblem& problem, const ImpulseIsland& isl
   sweeps_ = sweeps;
   functions_ = &packFunctions();
   layout_.build(problem, island, slotOfBlock, usedColors);
-  // Torsion and rolling have no momentum: what they did to a block would go on without them.
-  has_momentum_ = isLarge() && sweeps.numProjections > 0 &&
-                  std::none_of(island.groups.begin(), island.groups.end(),
-                               [&](std::int32_t g) { return hasSpin(problem, problem.groups[g]); });
   growArrays();
+}
+
+void SweepSolver::fill(const ImpulseProblem& problem, std::span<const std::int32_t> slotOfBlock,
+                       Team* team) {
+  forEach(team, layout_.numParts(), [&](int part) {
+    PartContent content;
+    const IndexRange blocks = layout_.blocksOfPart(part);
+    for (int i = blocks.begin; i < blocks.end; ++i) {
+      const ImpulseBlock& block = problem.blocks[layout_.blocks()[i]];
+      fillBody(block, i);
+      content.fastest2 = std::max(content.fastest2, squaredSpeed(block));
+      content.largestGain = std::max(content.largestGain, norm(bodies_[i].gain));
+    }
+    contents_[part] = content;
+  });
+  forEach(team, layout_.numParts(), [&](int part) {
+    PartContent& content = contents_[part];
+    for (const IndexRange packs : layout_.packsOfPart(part)) {
+      for (int p = packs.begin; p < packs.end; ++p) {
+        if (team != nullptr && p + 1 < packs.end) takeOverPoints(p + 1, problem);
+        fillPack(problem, slotOfBlock, p);
+        content.hasSpin = content.hasSpin || groups_[p].firstSpin >= 0;
+        content.hasDriven = content.hasDriven || hasDriven(problem, p);
+      }
+      functions_->prepare(view_, packs.begin, packs.end, rule_);
+    }
+  });
+  once(team, [&] { joinContents(); });
+}
+
+void SweepSolver::joinContents() {
+  PartContent all;
+  for (const PartContent& content : contents_) {
+    all.fastest2 = std::max(all.fastest2, content.fastest2);
+    all.largestGain = std::max(all.largestGain, content.largestGain);
+    all.hasSpin = all.hasSpin || content.hasSpin;
+    all.hasDriven = all.hasDriven || content.hasDriven;
+  }
+  // Torsion and rolling have no momentum: what they did to a block would go on without them.
+  has_momentum_ = mayHaveMomentum() && !all.hasSpin;
+  has_driven_ = all.hasDriven;
+  largest_gain_ = all.largestGain;
+  fastest_ = std::sqrt(all.fastest2);
+}
+
+bool SweepSolver::hasDriven(const ImpulseProblem& problem, int pack) const {
   const auto isDriven = [&](std::int32_t b) {
     const ImpulseBlock& block = problem.blocks[b];
     return !(block.inverseMass > 0) &&
            !(block.velocity == Vec3{} && block.angularVelocity == Vec3{});
   };
-  has_driven_ = std::any_of(island.groups.begin(), island.groups.end(), [&](std::int32_t g) {
-    return isDriven(problem.groups[g].block1) || isDriven(problem.groups[g].block2);
+  const std::int32_t* const groups = layout_.groupsOf(pack);
+  return std::any_of(groups, groups + kLanes, [&](std::int32_t g) {
+    return g >= 0 && (isDriven(problem.groups[g].block1) || isDriven(problem.groups[g].block2));
   });
-  largest_gain_ = 0;
-  Real fastest2 = 0;
-  for (const std::int32_t b : island.blocks) {
-    const ImpulseBlock& block = problem.blocks[b];
-    fastest2 = std::max(fastest2, squaredSpeed(block));
-    largest_gain_ =
-        std::max(largest_gain_, norm((block.duration / sweeps_.numSubsteps) * block.acceleration));
+}
+
+/// The points of a pack, which another thread has made: they are written back by this one.
+void SweepSolver::takeOverPoints(int pack, const ImpulseProblem& problem) const {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const std::int32_t g = layout_.groupsOf(pack)[lane];
+    if (g < 0) continue;
+    const ImpulseGroup& group = problem.groups[g];
+    core::takeOver(problem.points.data() + group.first,
+                   sizeof(ImpulsePoint) * static_cast<std::size_t>(group.count));
   }
-  fastest_ = std::sqrt(fastest2);
+}
+
+void SweepSolver::writeBack(ImpulseProblem& problem, Team* team) {
+  forPacks(team, [&](int first, int end) {
+    for (int p = first; p < end; ++p) writePoints(p, problem);
+  });
+  forBodies(team, [&](int first, int end) {
+    for (int i = first; i < end; ++i) writeBlock(i, &problem.blocks[layout_.blocks()[i]]);
+  });
 }
 
 void SweepSolver::growArrays() {
@@ -127,7 +175,7 @@ void SweepSolver::growArrays() {
   frames_.grow(numRows);
   spins_.grow(numRows);
   if (sweeps_.numProjections > 0) projections_.grow(numRows);
-  if (has_momentum_) {
+  if (mayHaveMomentum()) {
     row_momenta_.grow(numRows);
     slot_momenta_.grow(numBlocks);
   }
@@ -138,6 +186,7 @@ void SweepSolver::growArrays() {
   pushes_.grow(numSlots);
   bodies_.grow(numBlocks);
   results_.resize(2 * static_cast<std::size_t>(layout_.numParts()));
+  contents_.resize(static_cast<std::size_t>(layout_.numParts()));
   view_ = {.groups = groups_.data(),
            .rows = rows_.data(),
            .records = records_.data(),
@@ -169,7 +218,7 @@ void SweepSolver::fillBody(const ImpulseBlock& block, int slot) {
   velocities_[slot].inverseMass = block.inverseMass;
   velocities_[slot].unused = 0;
   store(block.velocity, block.angularVelocity, &velocities_[slot]);
-  if (has_momentum_) slot_momenta_[slot] = restingMomentum(block);
+  if (mayHaveMomentum()) slot_momenta_[slot] = restingMomentum(block);
 }
 
 void SweepSolver::fillSlot(const ImpulseBlock& block, Real h, int slot) {

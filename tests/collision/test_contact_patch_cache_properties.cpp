@@ -6,10 +6,13 @@
 #include <tangere/collision.hpp>
 #include <tangere/contact_patch_cache.hpp>
 
+#include "collision/contact_patch_shared.hpp"
+#include "collision/contact_patch_threads.hpp"
 #include "collision/kernels/patch_matching.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -214,6 +217,53 @@ TEST_P(RandomStreams, DoNotDependOnTheOrderOfTheManifolds) {
     ASSERT_EQ(cache.numRejectedContacts(), shuffled.numRejectedContacts());
     if (HasFatalFailure()) FAIL() << "frame " << frame;
   }
+}
+
+/// Many frames of random contacts side by side, each among objects of its own.
+std::vector<ContactManifold> wideFrame(Random& random, int width) {
+  std::vector<ContactManifold> all;
+  for (int copy = 0; copy < width; ++copy) {
+    for (ContactManifold manifold : randomFrame(random)) {
+      manifold.object1 += static_cast<ObjectId>(copy * kObjects);
+      if (manifold.object2 != kNoObject) manifold.object2 += static_cast<ObjectId>(copy * kObjects);
+      all.push_back(manifold);
+    }
+  }
+  return all;
+}
+
+TEST_P(RandomStreams, AreTheSameWithSeveralThreads) {
+  constexpr int kWidth = 40;
+  Random random(static_cast<std::uint64_t>(GetParam()));
+  ContactPatchCacheOptions options = randomOptions(random);
+  options.maxPairs = 0;  // a cap is kept by one thread alone
+  ContactPatchCache cache(options), shared(options);
+  core::ThreadPool pool(3);
+  std::vector<Transform> poses(kWidth * kObjects);
+  std::vector<ContactManifold> manifolds;
+  std::size_t most = 0;
+  for (int frame = 0; frame < 30; ++frame) {
+    moveObjects(random, poses);
+    if (frame % 3 != 2) manifolds = wideFrame(random, kWidth);  // else seen again as they are
+    cache.update(manifolds, poses);
+    {
+      const collision::ContactPatchThreads threads(&pool);
+      shared.update(manifolds, poses);
+    }
+    expectSameBits(cache, shared);
+    if (HasFatalFailure()) FAIL() << "frame " << frame;
+    ASSERT_EQ(cache.contacts().size(), shared.contacts().size());
+    ASSERT_EQ(std::memcmp(cache.contacts().data(), shared.contacts().data(),
+                          cache.contacts().size_bytes()),
+              0);
+    ASSERT_EQ(cache.numManifolds(), shared.numManifolds());
+    ASSERT_EQ(cache.numPersistentContacts(), shared.numPersistentContacts());
+    ASSERT_EQ(cache.numRejectedContacts(), shared.numRejectedContacts());
+    most = std::max(most, cache.patches().size());
+    storeImpulses(cache);
+    storeImpulses(shared);
+  }
+  EXPECT_GT(most, collision::kMinSharedPatches);  // or the threads had nothing to do
 }
 
 TEST_P(RandomStreams, OfSingleContactsKeepTheInvariantsInAnyOrder) {

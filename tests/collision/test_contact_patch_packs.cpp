@@ -68,6 +68,7 @@ Pair randomPair(std::mt19937_64& random, bool hasTies) {
 std::vector<RewriteFour> builds() {
   std::vector<RewriteFour> all{genericRewriteFour()};
   if (avx2RewriteFour() != nullptr) all.push_back(avx2RewriteFour());
+  if (avx512RewriteFour() != nullptr) all.push_back(avx512RewriteFour());
   return all;
 }
 
