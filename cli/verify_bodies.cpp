@@ -20,6 +20,14 @@ Body box(const std::string& name, const Vec3& size, double mass, const Vec3& pos
   return body;
 }
 
+Body keptInPlane(Body body) {
+  Mat3& inertia = body.massProperties->inertia;
+  const double heavy = 1e6 * inertia.col[1].y;
+  inertia.col[0].x += heavy;
+  inertia.col[2].z += heavy;
+  return body;
+}
+
 std::vector<Real> addFourbar(ModelBuilder& builder, int windows, double length, double mass,
                              double speed) {
   const double moment = mass * length * length / 12;

@@ -16,6 +16,8 @@ namespace tangere::cli {
 /// Of the material "stuff"; whole sizes.
 [[nodiscard]] Body box(const std::string& name, const Vec3& size, double mass,
                        const Vec3& position);
+/// Of a case in the plane y = 0: what slides with its weight in front would turn out of it.
+[[nodiscard]] Body keptInPlane(Body body);
 
 /// `windows` parallelograms of rods side by side, upright. Returns the rates of their joints at
 /// which the tops move with `speed`.

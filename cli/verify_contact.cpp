@@ -181,15 +181,20 @@ Measured huntCrossley(const Json& parameters, const Lane& lane) {
   simulator.addContactHandler(
       std::make_shared<HuntCrossleyLaw>(simulator.model().findBody("ball"), number(parameters, "k"),
                                         number(parameters, "n"), number(parameters, "d")));
+  // It is out where the height passes zero between two steps.
   double deepest = 0, strongest = 0, duration = 0;
   constexpr int kMaxSteps = 10'000'000;
+  double last = 0;
   for (int i = 0; i < kMaxSteps; ++i) {
     simulator.step();
+    const BodyState now = simulator.body(0);
     const double force = simulator.handlerForces(0)[0].force[0];
-    deepest = std::max(deepest, -simulator.body(0).pose.translation.z);
     strongest = std::max(strongest, force);
-    if (force > 0) duration += lane.dt;
-    if (!(force > 0) && simulator.body(0).linearVelocity.z > 0) break;
+    const double z = now.pose.translation.z;
+    deepest = std::max(deepest, -z);
+    if (last <= 0) duration += lane.dt * (z > 0 ? last / (last - z) : 1);
+    if (!(force > 0) && now.linearVelocity.z > 0) break;
+    last = z;
   }
   return {{"restitution", {simulator.body(0).linearVelocity.z / v0}},
           {"delta_max", {deepest}},

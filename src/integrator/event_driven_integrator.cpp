@@ -54,6 +54,10 @@ bool isGoingOn(OdeStatus status) {
   return status == OdeStatus::Ok || status == OdeStatus::Root || status == OdeStatus::StopTime;
 }
 
+bool isFinite(std::span<const Real> values) {
+  return std::all_of(values.begin(), values.end(), [](Real x) { return std::isfinite(x); });
+}
+
 Real& row(Powers& powers, PowerRow which) { return powers[static_cast<std::size_t>(which)]; }
 
 }  // namespace
@@ -180,6 +184,8 @@ bool EventDrivenIntegrator::takeStep(AdvanceReport* report) {
     collectWork(from);
     work_before_ = work_;
     std::copy_n(session_->state().begin(), y_.size(), y_.begin());
+    state_.normalize(y_.data());
+    if (!isFinite(y_)) break;
     restart(from);
     status = session_->step();
   }

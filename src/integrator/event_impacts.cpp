@@ -55,6 +55,7 @@ ImpactOutcome EventImpacts::resolveNext(Real t, Real* y, bool isInelastic) {
   buildRows();
   out.isConverged = iterate();
   if (isBounce) limitEnergy();
+  if (!out.isConverged) weaken();
   apply(t, y, &out);
   return out;
 }
@@ -284,8 +285,7 @@ bool EventImpacts::iterate() {
     isConverged = change <= tolerance;
     if (pairs_.size() > 1 && !isConverged) followSlowest(sweep);
   }
-  for (std::size_t r = 0; r < 3 * points_.size(); ++r)
-    points_[r / 3].after[static_cast<int>(r % 3)] = velocityAt(points_[r / 3], r);
+  measureAfter();
   return isConverged;
 }
 
@@ -308,12 +308,30 @@ void EventImpacts::followSlowest(int sweep) {
   constexpr Real kSlow = 0.5, kMost = 1e9;
   if (!(both > kSlow * before)) return;
   const Real way = std::min(both < before ? both / (before - both) : kMost, kMost);
+  bounce_.clear();
   for (std::size_t p = 0; p < points_.size(); ++p) {
     Vec3 step = (points_[p].impulse - earlier_[p][1]) * way;
     step.z = std::max(step.z, -points_[p].impulse.z);
-    points_[p].impulse += step;
-    for (int axis = 0; axis < 3; ++axis) push(3 * p + static_cast<std::size_t>(axis), step[axis]);
+    bounce_.push_back(step);
   }
+  move(bounce_, 1);
+  // High friction makes sweeps that grow: their end is nowhere.
+  measureAfter();
+  if (energyGain() > 0) move(bounce_, -1);
+}
+
+/// Adds to all impulses.
+void EventImpacts::move(std::span<const Vec3> steps, Real sign) {
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    points_[p].impulse += steps[p] * sign;
+    for (int axis = 0; axis < 3; ++axis)
+      push(3 * p + static_cast<std::size_t>(axis), sign * steps[p][axis]);
+  }
+}
+
+void EventImpacts::measureAfter() {
+  for (std::size_t r = 0; r < 3 * points_.size(); ++r)
+    points_[r / 3].after[static_cast<int>(r % 3)] = velocityAt(points_[r / 3], r);
 }
 
 /// What the impulses do: their mean with the velocities before and after.
@@ -360,8 +378,21 @@ void EventImpacts::limitEnergy() {
   for (std::size_t k = 0; k < change_.size(); ++k) change_[k] = rest[k] + share * change_[k];
   for (std::size_t p = 0; p < points_.size(); ++p)
     points_[p].impulse += (bounce_[p] - points_[p].impulse) * share;
-  for (std::size_t r = 0; r < 3 * points_.size(); ++r)
-    points_[r / 3].after[static_cast<int>(r % 3)] = velocityAt(points_[r / 3], r);
+  measureAfter();
+}
+
+/// Impulses that did not get to their end may add energy: less of them does not.
+void EventImpacts::weaken() {
+  Real b = 0, c = 0;  // the gain is s b + s^2 c with the share s of the impulses
+  for (const Point& point : points_) {
+    b += dot(point.impulse, point.before);
+    c += dot(point.impulse, point.after - point.before) / 2;
+  }
+  if (!(b + c > 0)) return;
+  const Real share = b < 0 ? -b / c : Real(0);
+  for (Point& point : points_) point.impulse = point.impulse * share;
+  for (Real& velocity : change_) velocity *= share;
+  measureAfter();
 }
 
 void EventImpacts::apply(Real t, Real* y, ImpactOutcome* out) {

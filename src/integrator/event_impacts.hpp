@@ -73,8 +73,11 @@ class EventImpacts {
   [[nodiscard]] Real velocityAt(const Point& point, std::size_t row) const;
   [[nodiscard]] bool iterate();
   void followSlowest(int sweep);
+  void move(std::span<const Vec3> steps, Real sign);
+  void measureAfter();
   [[nodiscard]] Real energyGain() const;
   void limitEnergy();
+  void weaken();
   void apply(Real t, Real* y, ImpactOutcome* out);
 
   EventState& state_;
@@ -85,7 +88,7 @@ class EventImpacts {
   std::vector<Real> rows_, solved_;
   std::vector<std::array<Range, 2>> ranges_, solved_ranges_;
   std::vector<Real> change_, rate_;  // change_: of the velocities, in tree order
-  std::vector<Vec3> bounce_;         // impulses
+  std::vector<Vec3> bounce_;         // impulses, or steps of them
   std::vector<std::array<Vec3, 2>> earlier_;
   PairDistance distance_;
 };

@@ -146,6 +146,91 @@ void cornerWeights(const Real* u, const Real* v, int count, Real* weight, Real* 
   }
 }
 
+/// What of its weight a corner of a convex polygon keeps: nothing where it lies on an edge.
+Real keptAtCorner(const Real* u, const Real* v, int before, int at, int after) {
+  const Real u0 = u[at] - u[before], v0 = v[at] - v[before];
+  const Real u1 = u[after] - u[at], v1 = v[after] - v[at];
+  const Real size = std::sqrt((u0 * u0 + v0 * v0) * (u1 * u1 + v1 * v1));
+  if (!(size > 0) || u0 * u1 + v0 * v1 <= 0) return 1;
+  return fade(std::fabs(u0 * v1 - v0 * u1) / size, Real(0.001), Real(0.1));
+}
+
+/// Each corner keeps its part of what comes to it and passes the rest on to its neighbours by the
+/// rule of the lever. `sharpest` keeps everything.
+void passOnWeights(const Real* u, const Real* v, int count, const Real* kept, int sharpest,
+                   Real* weight) {
+  const auto index = [&](int i) { return (sharpest + i) % count; };
+  const auto distance = [&](int i, int k) {
+    return std::sqrt((u[i] - u[k]) * (u[i] - u[k]) + (v[i] - v[k]) * (v[i] - v[k]));
+  };
+  // What comes to each is its own weight and what both neighbours pass on: a tridiagonal system.
+  Real backward[kernel::kMaxClippedVertices], forward[kernel::kMaxClippedVertices];
+  for (int i = 1; i < count; ++i) {
+    const Real toLast = distance(index(i), index(i - 1)), toNext = distance(index(i), index(i + 1));
+    const Real passed = 1 - kept[index(i)], length = toLast + toNext;
+    backward[i] = length > 0 ? passed * toNext / length : 0;
+    forward[i] = length > 0 ? passed * toLast / length : 0;
+  }
+  Real pivot[kernel::kMaxClippedVertices];
+  pivot[1] = 1;
+  for (int i = 2; i < count; ++i) {
+    pivot[i] = 1 - forward[i - 1] * backward[i] / pivot[i - 1];
+    weight[index(i)] += forward[i - 1] / pivot[i - 1] * weight[index(i - 1)];
+  }
+  Real next = 0;
+  for (int i = count - 1; i > 0; --i) {
+    Real& arrived = weight[index(i)];
+    arrived = (arrived + next) / pivot[i];
+    next = backward[i] * arrived;
+    if (i == count - 1) weight[sharpest] += forward[i] * arrived;
+    arrived *= kept[index(i)];
+  }
+  weight[sharpest] += next;
+}
+
+/// Of points in a plane with weights that sum to one.
+struct Moments {
+  Real u = 0, v = 0;            // mean
+  Real uu = 0, uv = 0, vv = 0;  // about it
+};
+Moments momentsOf(const Real* u, const Real* v, const Real* weight, int count) {
+  Moments m;
+  for (int i = 0; i < count; ++i) m.u += weight[i] * u[i], m.v += weight[i] * v[i];
+  for (int i = 0; i < count; ++i) {
+    const Real du = u[i] - m.u, dv = v[i] - m.v;
+    m.uu += weight[i] * du * du, m.uv += weight[i] * du * dv, m.vv += weight[i] * dv * dv;
+  }
+  return m;
+}
+
+/// Takes the weight from corners that are none. Two faces with edges along each other cross there
+/// at a point that may be anywhere on them, or nowhere: what comes and goes must not carry
+/// anything. At a corner on an edge the others then have the weights that the polygon has without
+/// it; the sum and the mean are kept.
+void straightenEdges(const Real* u, const Real* v, int count, Real* weight) {
+  Real kept[kernel::kMaxClippedVertices];
+  int sharpest = 0;
+  bool isAny = false;
+  for (int i = 0; i < count; ++i) {
+    kept[i] = keptAtCorner(u, v, i > 0 ? i - 1 : count - 1, i, i + 1 < count ? i + 1 : 0);
+    if (kept[i] > kept[sharpest]) sharpest = i;
+    isAny = isAny || kept[i] < 1;
+  }
+  if (!isAny || kept[sharpest] < 1) return;
+  const Moments before = momentsOf(u, v, weight, count);
+  passOnWeights(u, v, count, kept, sharpest, weight);
+  // A corner beside the line of its neighbours has moved the mean: weights that grow evenly along
+  // one direction bring it back.
+  const Moments m = momentsOf(u, v, weight, count);
+  const Real determinant = m.uu * m.vv - m.uv * m.uv;
+  constexpr Real kFlat = 1e-12;
+  if (!(determinant > kFlat * (m.uu + m.vv) * (m.uu + m.vv))) return;
+  const Real du = before.u - m.u, dv = before.v - m.v;
+  const Real growthU = (m.vv * du - m.uv * dv) / determinant,
+             growthV = (m.uu * dv - m.uv * du) / determinant;
+  for (int i = 0; i < count; ++i) weight[i] *= 1 + growthU * (u[i] - m.u) + growthV * (v[i] - m.v);
+}
+
 /// Four points of a circle, see the top of event_points.hpp. `x`, `y`: its axes.
 void addRing(const Ground& ground, const Vec3& center, const Vec3& x, const Vec3& y, Real radius,
              std::int32_t firstFeature) {
@@ -330,8 +415,9 @@ struct Overlap {
   Vec3 u, v, normal, origin;
 };
 
+/// Corners within `slop` [m] of an edge of the other face are on it.
 void shareFaces(const Face& face1, const Face& face2, const Vec3& normal, const Vec3& origin,
-                Overlap* out) {
+                Real slop, Overlap* out) {
   out->normal = normal;
   out->origin = origin;
   kernel::completeFrame(normal, &out->u, &out->v);
@@ -351,8 +437,9 @@ void shareFaces(const Face& face1, const Face& face2, const Vec3& normal, const 
     polygon.edge[i] = i;
   }
   polygon.count = face1.count;
-  kernel::clipToPolygon(refU, refV, face2.count, Real(0), &polygon, &scratch);
+  kernel::clipToPolygon(refU, refV, face2.count, slop, &polygon, &scratch);
   cornerWeights(polygon.u, polygon.v, polygon.count, out->weight, &out->area);
+  straightenEdges(polygon.u, polygon.v, polygon.count, out->weight);
   // Height of face 2 below each corner.
   const Vec3& n2 = face2.normal;
   const Real n2u = dot(out->u, n2), n2v = dot(out->v, n2), n2w = dot(normal, n2);
@@ -394,7 +481,8 @@ bool addFaceOnFace(const FacePair& pair, Points& out) {
   if (!(dot(normal, n2) > Real(0.2)) || !(dot(normal, n1) < Real(-0.2))) return false;
 
   Overlap overlap;
-  shareFaces(pair.face1, pair.face2, normal, pair.midpoint, &overlap);
+  constexpr Real kRounding = 1e-12;
+  shareFaces(pair.face1, pair.face2, normal, pair.midpoint, kRounding * pair.size, &overlap);
   const kernel::ClipPolygon<Real>& polygon = overlap.polygon;
   if (polygon.count < 3 || !(overlap.area > 0)) return false;
 

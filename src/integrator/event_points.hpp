@@ -8,7 +8,8 @@
 // its depth it turns to four points that go with the lowest one, and where the one passes into the
 // other the two sums are the same. Two faces share their overlap: the corners of the clipped
 // polygon, weighted so that a force linear in depth is integrated exactly, which is continuous when
-// corners appear, vanish or pass an edge.
+// corners appear, vanish or pass an edge. A corner on a straight edge, as where edges of two equal
+// faces cross, carries nothing.
 #pragma once
 
 #include "integrator/event_distance.hpp"

@@ -584,7 +584,7 @@ void EventState::addContactForces(Real* tau) {
            contact.law.kind == ContactLaw::Kind::Foundation
                ? -1
                : static_cast<int>(&contact - contacts.data()),
-           p, s.point.normal});
+           p});
     };
     if (contact.law.kind == ContactLaw::Kind::Foundation) {
       const ContactSample sum = sampleOf(contact, foundation(contact));

@@ -178,7 +178,7 @@ class EventState {
     Vec3 slip{};             ///< [m/s]
     bool isSliding = false;  ///< with full friction
     int contact = -1;        ///< into contacts, of a point that has a force of its own
-    Vec3 position{}, normal{};
+    Vec3 position{};
   };
   [[nodiscard]] std::span<const FrictionSlope> frictionSlopes() const { return slopes_; }
   /// Shift from distanceOrg to the distance that forces are made of, by the policy.

@@ -414,6 +414,19 @@ def accurate_dzhanibekov(r):
     }
 
 
+def accurate_row(r):
+    n, m, g, mu, w = 2 * r.randint(1, 3), r.uniform(0.2, 1), r.uniform(5, 15), r.uniform(0.3, 0.7), r.uniform(0.03, 0.1)
+    h = n * w * mu * r.uniform(1, 2)  # it slips before it opens
+    slip, opening = n * m * g / (2 * mu), n * n * m * g * w / (4 * h)
+    tension = slip * r.uniform(1.5, 3)
+    return {"g": g, "n": n, "m": m, "w": w, "h": h, "mu": mu, "T_test": tension}, {
+        "T_slip": (slip, rel(0.002)),
+        "T_open": (opening, rel(0.01)),
+        "shear": ([m * g * (n / 2 - i) for i in range(n + 1)], absolute(1e-4)),
+        "eccentricity_middle": (n * n * m * g * w / (8 * tension), rel(1e-3)),
+    }
+
+
 # Two cases each: family, function.
 ACCURATE = {"bounce_zeno": accurate_bounce, "hunt_crossley": accurate_hunt_crossley, "hertz": accurate_hertz,
             "incline_block": accurate_incline_block, "slide_to_roll": accurate_slide_to_roll,
@@ -421,7 +434,7 @@ ACCURATE = {"bounce_zeno": accurate_bounce, "hunt_crossley": accurate_hunt_cross
             "box_tipping": accurate_tipping, "movable_wedge": accurate_wedge, "painleve_rod": accurate_painleve,
             "simbench_bouncing": accurate_bouncing, "simbench_rolling": accurate_rolling,
             "hydro_box": accurate_hydro_box, "fourbar_singular": accurate_fourbar, "heavy_top": accurate_heavy_top,
-            "dzhanibekov": accurate_dzhanibekov}
+            "dzhanibekov": accurate_dzhanibekov, "tensioned_row": accurate_row}
 
 # What is not in the default lane: the lane, and how many cases.
 LANES = {"hydro_sphere": ("hydro_fine", 1), "hydro_box": ("hydro_fine", 4), "fem_column": ("fem", 1),
@@ -446,7 +459,7 @@ class Verify(unittest.TestCase):
     def test_the_golden_cases_pass(self):
         document = self.verify(CASES)
         self.assert_passed(document)
-        self.assertEqual(len(document["rows"]), 329)
+        self.assertEqual(len(document["rows"]), 333)
 
     def test_other_parameters_give_their_closed_forms(self):
         r = random.Random(20261115)

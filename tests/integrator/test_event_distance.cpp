@@ -293,6 +293,26 @@ TEST(EventPoints, ForceOfAFaceOnAFaceIsContinuousWhileItTiltsAndSlidesOverEdges)
                    depth);
 }
 
+// Edges that lie on each other cross at a point that rounding puts anywhere, or nowhere.
+TEST(EventPoints, EqualFacesCarryTheSameWhereverTheirEdgesCross) {
+  const Real depth = 1e-4;
+  const auto upper = std::make_shared<Box>(Vec3{0.5, 0.4, 0.1}),
+             lower = std::make_shared<Box>(Vec3{0.5, 0.4, 0.3});
+  const auto at = [&](Real yaw, Real x, Real y) {
+    // Tilted, so that one side is off: what a corner halfway carries would be missing elsewhere.
+    const Mat3 attitude = turned(0, 3e-4, 0) * turned(0, 0, yaw);
+    return wrenchOf({upper, lower, {attitude, {x, y, 0.4 - depth}}, {}}, depth, nullptr);
+  };
+  const Wrench straight = at(0, 0, 0);
+  EXPECT_GT(straight.force.z, 0.1);
+  EXPECT_GT(std::fabs(straight.torque.y), 0.1);
+  for (const Real size : {1e-16, 1e-15, 1e-13, 3e-13, 1e-12, 1e-11, 1e-9, 1e-7})
+    for (const Real yaw : {-size, Real(0), size})
+      for (const Real x : {-0.3 * size, Real(0), 0.2 * size})
+        for (const Real y : {-0.1 * size, Real(0), 0.4 * size})
+          EXPECT_LE(difference(at(yaw, x, y), straight), 20 * size + 1e-9) << size;
+}
+
 // The pose lifted or lowered until the shapes overlap by `depth`.
 Scene settled(Scene s, Real depth) {
   for (int i = 0; i < 60; ++i) {

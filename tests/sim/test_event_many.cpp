@@ -120,5 +120,40 @@ TEST(EventMany, RodsThatLandObliquelyGainNoEnergy) {
   EXPECT_GT(numImpacts, 300);
 }
 
+// Friction that locks makes the sweeps of an impact grow before they settle.
+TEST(EventMany, BlocksOfGreatFrictionThatHitEachOtherGainNoEnergy) {
+  constexpr int kBlocks = 5;
+  constexpr Real kMoment = 0.004;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<Real> uniform(-1, 1);
+    ModelBuilder builder =
+        test::eventBuilder({.name = "m", .friction = 10, .restitution = 0}, Vec3{});
+    const auto box = std::make_shared<Box>(Vec3{0.05, 0.05, 0.1});
+    for (int i = 0; i < kBlocks; ++i) {
+      Body block = makeBody(numbered("block", i), box, {i * (0.1 - 1e-9), 0, 0});
+      block.massProperties = MassProperties{
+          .mass = 1, .inertia = {{{kMoment, 0, 0}, {0, kMoment, 0}, {0, 0, kMoment}}}};
+      block.linearVelocity.x = 0.1 * uniform(random);
+      block.linearVelocity.z = 0.1 * uniform(random);
+      block.angularVelocity.y = uniform(random);
+      builder.addBody(block);
+    }
+    Simulator simulator(builder.build());
+    const auto energy = [&] {
+      Real sum = 0;
+      for (int i = 0; i < kBlocks; ++i) {
+        const BodyState state = simulator.body(i);
+        sum +=
+            (squaredNorm(state.linearVelocity) + kMoment * squaredNorm(state.angularVelocity)) / 2;
+      }
+      return sum;
+    };
+    const Real before = energy();
+    simulator.step();
+    EXPECT_LE(energy(), before * (1 + 1e-9)) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace tangere
