@@ -21,9 +21,6 @@ SOURCES = $(shell (git ls-files -co --exclude-standard 2>/dev/null || find . -pa
 SANITIZED = batch dynamics io model sim solver
 SPACE := $(subst ,, )
 DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O3
-# In `make test`, which has to end in half an hour on two cores: with the release build both
-# compilers. `make determinism` has both levels of both.
-TESTED_DETERMINISM = determinism-clang-O3
 
 .PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
         sanitize fuzz-build fuzz python bench docs pictures install clean
@@ -38,7 +35,6 @@ demo:
 
 test: bootstrap check-format build-release python
 	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
-	@$(MAKE) $(TESTED_DETERMINISM:%=run-%)
 	@$(MAKE) sanitize
 	@echo "make test: all checks passed"
 
@@ -59,8 +55,9 @@ format: bootstrap
 tidy: build-release
 	@tests/run_clang_tidy.sh build/release $(JOBS)
 
-# The golden hashes must come out of every compiler and optimisation level alike. gcc -O3 is part
-# of the release tests.
+# The golden hashes must come out of every compiler and optimisation level alike. In `make test`,
+# which has to end in half an hour on two cores: gcc -O3 in the release tests, clang -O1 in the
+# sanitized ones.
 determinism: bootstrap $(DETERMINISM_BUILDS:%=run-%)
 
 run-determinism-%:
@@ -82,13 +79,13 @@ fuzz-build: bootstrap
 	@$(call CONFIGURE,fuzz)
 	@$(call CMAKE_BUILD,fuzz) --target fuzzers
 
-# One build for both: the tests of what reads files and what moves bodies, and the fuzzers for a
-# moment. `make asan` runs every test, `make fuzz` for long.
+# One build for all: the tests of what reads files and what moves bodies, the golden hashes, and the
+# fuzzers for a moment. `make asan` runs every test, `make fuzz` for long.
 sanitize: bootstrap
 	@$(call CONFIGURE,fuzz)
-	@$(call CMAKE_BUILD,fuzz) --target fuzzers $(SANITIZED:%=tests_%)
+	@$(call CMAKE_BUILD,fuzz) --target fuzzers determinism_scenes $(SANITIZED:%=tests_%)
 	@ctest --test-dir build/fuzz --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release' \
-	  --tests-regex '^($(subst $(SPACE),|,$(SANITIZED)))\.'
+	  --tests-regex '^($(subst $(SPACE),|,$(SANITIZED) determinism))\.'
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(TEST_FUZZ_SECONDS) $(TEST_FUZZ_RUNS)
 
 fuzz: fuzz-build

@@ -32,7 +32,7 @@ function(tangere_add_tests module)
   foreach(name IN LISTS ARGN)
     set(target test_${module}_${name})
     add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/${module}/test_${name}.cpp)
-    target_compile_options(${target} PRIVATE ${TANGERE_WARNINGS})
+    target_compile_options(${target} PRIVATE ${TANGERE_WARNINGS} ${TANGERE_LESS_OPTIMIZED})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${target} PRIVATE
       TANGERE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
