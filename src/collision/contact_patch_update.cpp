@@ -218,7 +218,7 @@ bool ContactPatchUpdate::age(ContactPatch& patch, std::span<const Transform> pos
                                       poseOf[patch.key.object1], poseOf[patch.key.object2]);
     }
     num_fresh_ = 0;
-    matched_ = 0;
+    matched_ = succeeded_ = 0;
     numKept = collectStale(patch, kept);
   }
   delta.removes += static_cast<std::uint64_t>(patch.count - numKept);
@@ -294,7 +294,8 @@ void ContactPatchUpdate::gatherMany(const RawContacts& raw, const ContactPatchPl
 
 void ContactPatchUpdate::matchByFeature(const ContactPatch& patch) {
   for (FreshPoint& fresh : fresh()) {
-    if (fresh.contact.feature1 < 0 || fresh.contact.feature2 < 0) continue;
+    // A plane has one face, which needs no name: the corner on it has.
+    if (fresh.contact.feature1 < 0 && fresh.contact.feature2 < 0) continue;
     Real nearest = rules_.squaredWarmStartRadius;
     for (int k = 0; k < patch.count; ++k) {
       const ContactPatchPoint& point = patch.points[k];
@@ -374,6 +375,7 @@ void ContactPatchUpdate::rebuild(ContactPatch& patch, std::uint64_t& nextId) {
     fresh.normalImpulse = old ? old->normalImpulse : 0;
     fresh.tangentImpulse = old ? old->tangentImpulse : Vec3{};
   }
+  succeeded_ = 0;
   if (num_matched_ < patch.count) inheritImpulses(patch);
 
   ContactPatchPoint stale[kMaxPoints];
@@ -412,15 +414,15 @@ void ContactPatchUpdate::rebuild(ContactPatch& patch, std::uint64_t& nextId) {
 }
 
 /// A rolling ball touches at a new point in every frame, but the force goes on. A point not found
-/// again hands its impulses over to the nearest new one, so that they are not applied twice.
+/// again hands its impulses over to the nearest new one and ends there: kept beside its successor
+/// it would carry the same load once more.
 void ContactPatchUpdate::inheritImpulses(ContactPatch& patch) {
-  unsigned given = matched_;
   for (FreshPoint& fresh : fresh()) {
     if (fresh.match >= 0) continue;
     Real nearest = rules_.squaredWarmStartRadius;
     int donor = -1;
     for (int k = 0; k < patch.count; ++k) {
-      if ((given >> k & 1u) != 0) continue;
+      if (((matched_ | succeeded_) >> k & 1u) != 0) continue;
       const Real distance = squaredNorm(moved_[k].position - fresh.contact.position);
       if (!(distance <= nearest)) continue;
       if (!(dot(patch.points[k].contact.normal, fresh.contact.normal) >=
@@ -430,7 +432,7 @@ void ContactPatchUpdate::inheritImpulses(ContactPatch& patch) {
       donor = k;
     }
     if (donor < 0) continue;
-    given |= 1u << donor;
+    succeeded_ |= 1u << donor;
     fresh.normalImpulse = std::exchange(patch.points[donor].normalImpulse, 0);
     fresh.tangentImpulse = std::exchange(patch.points[donor].tangentImpulse, Vec3{});
   }
@@ -441,7 +443,7 @@ void ContactPatchUpdate::inheritImpulses(ContactPatch& patch) {
 int ContactPatchUpdate::collectStale(const ContactPatch& patch, ContactPatchPoint* stale) const {
   int count = 0;
   for (int k = 0; k < patch.count; ++k) {
-    if ((matched_ >> k & 1u) != 0) continue;
+    if (((matched_ | succeeded_) >> k & 1u) != 0) continue;
     ContactPatchPoint& point = stale[count];
     point = patch.points[k];
     if (!ageStale(point, moved_[k])) continue;

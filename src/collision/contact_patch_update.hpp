@@ -166,6 +166,7 @@ class ContactPatchUpdate {
   int num_fresh_ = 0;
   int num_matched_ = 0;
   unsigned matched_ = 0;                            // bit k: point k of the patch was found again
+  unsigned succeeded_ = 0;                          // bit k: a new point took the place of point k
   kernel::MovedContact<Real> moved_[kMaxPoints]{};  // of the points that were not
   RawSource sources_[kMaxPoints];
   ContactType type_ = ContactType::Unknown;
