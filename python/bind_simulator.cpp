@@ -69,6 +69,8 @@ void bindReports(nb::module_& m) {
       field("residual", &Report::residual, "largest velocity error left [m/s]"),
       field("max_depth", &Report::maxDepth, "[m]"),
       field("error_bound", &Report::errorBound, "SAP, proven [sqrt(J)]"),
+      field("friction_updates", &Report::frictionUpdates, "SAP: new bounds of friction"),
+      field("friction_residual", &Report::frictionResidual, "SAP: what they are off by"),
       field("body1", &Report::body1, "whom the status is about; -1: nobody"),
       field("body2", &Report::body2, "-1: nobody"), field("soft", &Report::soft, "-1: nobody"),
       field("num_inverted", &Report::numInverted, "tetrahedra inside out"),

@@ -37,6 +37,9 @@ void bindEnums(nb::module_& m) {
   nb::enum_<EventPolicy>(m, "EventPolicy", "When two shapes count as touching.")
       .value("PENETRATING", EventPolicy::Penetrating)
       .value("TOUCHING", EventPolicy::Touching);
+  nb::enum_<SapFriction>(m, "SapFriction", "What bounds the friction of a contact.")
+      .value("COULOMB", SapFriction::Coulomb)
+      .value("CONE", SapFriction::Cone);
   nb::enum_<RestitutionDamping>(m, "RestitutionDamping",
                                 "How dissipation follows from restitution.")
       .value("EXACT", RestitutionDamping::Exact)
@@ -85,6 +88,10 @@ void bindSolverOptions(nb::module_& m) {
       field("guess", &Sap::guess, "what it starts from"),
       field("linear_solver", &Sap::linearSolver, "of its linear systems"),
       field("contact", &Sap::contact, "force law of a contact point"),
+      field("friction", &Sap::friction, "what bounds friction under linear stiffness"),
+      field("friction_tolerance", &Sap::frictionTolerance,
+            "coulomb: what friction may be off by, as a part of the impulses"),
+      field("max_friction_updates", &Sap::maxFrictionUpdates, "coulomb: of its bounds, in a step"),
       field("max_pcg_iterations", &Sap::maxPcgIterations,
             "of conjugate gradients, in one Newton step"),
       field("pcg_tolerance", &Sap::pcgTolerance, "residual over that at the start"),

@@ -131,6 +131,10 @@ struct StepReport {
   /// SAP: the velocities are no farther than this from those that solve the step exactly, for
   /// certain, measured by their kinetic energy: sqrt((v - v_exact)^T M (v - v_exact)) [sqrt(J)].
   Real errorBound = 0;
+  /// SAP: times that the bounds of friction were set anew, and what is left between them and mu
+  /// times the normal impulses, as a part of the impulses (SapOptions::frictionTolerance).
+  int frictionUpdates = 0;
+  Real frictionResidual = 0;
   /// Whom the status is about: a body, or two bodies in contact; -1: nobody.
   int body1 = -1, body2 = -1;
   int soft = -1;             ///< the same for a soft body

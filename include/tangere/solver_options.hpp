@@ -70,6 +70,16 @@ enum class SapContactModel : std::uint8_t {
   HuntCrossley,
 };
 
+/// What bounds the friction of a contact with linear stiffness under the convex solver.
+enum class SapFriction : std::uint8_t {
+  /// Coulomb's law: mu times the normal impulse of the same step. Each convex problem has fixed
+  /// bounds; it is solved again with new ones until they are those of its solution.
+  Coulomb,
+  /// The cone of the published method: one convex problem, but what slides is pushed apart at mu
+  /// times its slip.
+  Cone,
+};
+
 /// How the event solver integrates between events.
 enum class EventMethod : std::uint8_t {
   Bdf,    ///< backward differentiation formulas: stiff contacts
@@ -135,6 +145,10 @@ struct SapOptions {
   SapGuess guess = SapGuess::Impulse;
   SapLinearSolver linearSolver = SapLinearSolver::Auto;
   SapContactModel contact = SapContactModel::Linear;
+  SapFriction friction = SapFriction::Coulomb;
+  /// Coulomb: friction may be off by this part of the impulses of its island.
+  Real frictionTolerance = 1e-8;
+  int maxFrictionUpdates = 50;  ///< of the bounds, in one step
   int maxPcgIterations = 1000;
   Real pcgTolerance = 1e-9;  ///< |r|/|r_0| in the norm of the preconditioner; tightens near the end
   SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;

@@ -23,7 +23,7 @@ void fillFreeBody(const model::Tree& tree, const model::ModelData& model,
                   const model::Workspace& ws, int clique, SapWorkspace& sap);
 void fillTree(int tree, const model::ModelData& model, const model::Control& control,
               const State& state, SapWorkspace& sap);
-void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
+void addContacts(const model::ModelData& model, const State& state, model::Workspace& ws,
                  SapWorkspace& sap);
 
 }  // namespace
@@ -215,27 +215,6 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
   }
 }
 
-/// Not std::hypot, whose last digit depends on the library.
-Real length(Real x, Real y) { return std::sqrt(x * x + y * y); }
-
-/// How fast the point will slide: as it does, where it slid in the last step; where it is new, what
-/// friction cannot stop of the free motion; otherwise not at all.
-Real expectedSlip(int c, const solver::ImpulsePoint& point, const State& state,
-                  const SapWorkspace& sap) {
-  if (point.friction == 0) return 0;
-  if (point.normalImpulse > 0) {
-    const Real held = length(point.tangentImpulse[0], point.tangentImpulse[1]);
-    constexpr Real kNearlyAll = 1 - 1e-6;
-    if (held < kNearlyAll * point.friction * point.normalImpulse) return 0;
-    const Vec3 v = relativeVelocity(state, point);
-    return norm(v - point.normal * dot(v, point.normal));
-  }
-  Real vc[3];
-  velocityOfRows(c, sap.problem.vStar.data(), sap, vc);
-  const Real approach = -(vc[2] + point.gap / sap.problem.dt);
-  return std::max<Real>(length(vc[0], vc[1]) - point.friction * std::max<Real>(approach, 0), 0);
-}
-
 /// Bodies that start deep in each other are led apart, not thrown. A stiffness that was given is a
 /// law and stays one.
 Real gapToClose(const solver::ImpulsePoint& point, const model::ContactMaterial& material,
@@ -280,10 +259,27 @@ int addPoints(const model::ModelData& model, const State& state,
   return first;
 }
 
-void addContacts(const model::ModelData& model, const State& state, const model::Workspace& ws,
+/// A fast pair has its arms from where the centres will be when it meets. Bodies move by their new
+/// velocity for the whole step here, so that an impulse keeps their angular momentum only where it
+/// acts on both at one place as they stand now: that of the lighter one, which is turned most.
+void joinArms(const model::ModelData& model, const State& state, solver::ImpulsePoint* point) {
+  const Vec3 place1 = state.center[point->block1] + point->r1;
+  const Vec3 place2 = state.center[point->block2] + point->r2;
+  if (place1 == place2) return;
+  const auto massOf = [&](int body) {
+    return model.bodies[body].type == BodyType::Dynamic ? model.bodies[body].mass.mass : kUnlimited;
+  };
+  const Real mass1 = massOf(point->block1), mass2 = massOf(point->block2);
+  const Real share1 = mass2 < kUnlimited ? mass2 / (mass1 + mass2) : 1;
+  const Vec3 place = mass1 < kUnlimited ? place2 + (place1 - place2) * share1 : place2;
+  point->r1 = place - state.center[point->block1];
+  point->r2 = place - state.center[point->block2];
+}
+
+void addContacts(const model::ModelData& model, const State& state, model::Workspace& ws,
                  SapWorkspace& sap) {
+  for (solver::ImpulsePoint& point : ws.problem.points) joinArms(model, state, &point);
   sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
-  const bool isLinear = model.options.sap.contact == SapContactModel::Linear;
   const Real scale = impulseScale(state, sap.problem.dt);
   for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
     const solver::ImpulseGroup& group = ws.problem.groups[g];
@@ -302,10 +298,6 @@ void addContacts(const model::ModelData& model, const State& state, const model:
       impulse[0] = scale * point.tangentImpulse[0];
       impulse[1] = scale * point.tangentImpulse[1];
       impulse[2] = scale * point.normalImpulse;
-      if (isLinear) {
-        const int parameters = sap.problem.constraints[first + i].parameters;
-        sap.problem.contacts[parameters].slip = expectedSlip(first + i, point, state, sap);
-      }
       sap.constraintOfPoint[group.first + i] = first + i;
     }
   }

@@ -299,9 +299,6 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
     if (held != nullptr) {
       law.heldImpulse[0] = scale * dot(held->tangent, contact.frame.col[0]);
       law.heldImpulse[1] = scale * dot(held->tangent, contact.frame.col[1]);
-      constexpr Real kNearlyAll = 1 - 1e-6;
-      const bool slid = norm(held->tangent) >= kNearlyAll * friction * held->normal;
-      if (slid && friction > 0) law.slip = std::sqrt(before.x * before.x + before.y * before.y);
     }
     c = sap.problem.addContact(clique1, clique2, law, nodes1.vertices(), nodes2.vertices());
   }

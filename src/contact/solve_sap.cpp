@@ -111,6 +111,8 @@ void report(const model::ModelData& model, model::Workspace& ws, const SapWorksp
   out.linearIterations = sap.report.pcgIterations;
   out.residual = sap.report.residual;
   out.errorBound = sap.report.errorBound;
+  out.frictionUpdates = sap.report.frictionUpdates;
+  out.frictionResidual = sap.report.frictionResidual;
   if (sap.isHandlerRefused) out.status = out.status | StepStatus::HandlerRefused;
   if (solver::isSolved(sap.report.status)) return;
   out.status = out.status | StepStatus::SolverNotConverged;

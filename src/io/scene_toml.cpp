@@ -262,6 +262,10 @@ void SceneReader::readSap(const Value& value) {
     out.guess = static_cast<SapGuess>(*word);
   if (const auto word = table.word("contact", {"linear", "hunt_crossley"}))
     out.contact = static_cast<SapContactModel>(*word);
+  if (const auto word = table.word("friction", {"coulomb", "cone"}))
+    out.friction = static_cast<SapFriction>(*word);
+  out.frictionTolerance = number("friction_tolerance", kPart, out.frictionTolerance);
+  out.maxFrictionUpdates = integer("max_friction_updates", out.maxFrictionUpdates);
   if (const auto word = table.word("linear_solver", {"auto", "cholesky", "conjugate_gradients"}))
     out.linearSolver = static_cast<SapLinearSolver>(*word);
   if (const auto word =

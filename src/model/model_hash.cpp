@@ -17,8 +17,8 @@ void addTo(core::StableHash& hash, const SapOptions& sap) {
   addAll(hash, sap.maxIterations, sap.absoluteTolerance, sap.relativeTolerance,
          sap.maxLineSearchEvaluations, sap.lineSearchTolerance, sap.maxStep, sap.nearRigid,
          sap.nearRigidBilateral, sap.frictionRegularization, sap.slipSpeed, sap.frictionSoftness,
-         sap.guess, sap.linearSolver, sap.contact, sap.maxPcgIterations, sap.pcgTolerance,
-         sap.softPreconditioner);
+         sap.guess, sap.linearSolver, sap.contact, sap.friction, sap.frictionTolerance,
+         sap.maxFrictionUpdates, sap.maxPcgIterations, sap.pcgTolerance, sap.softPreconditioner);
 }
 
 void addTo(core::StableHash& hash, const ImpulseOptions& impulse) {

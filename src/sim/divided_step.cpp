@@ -96,6 +96,8 @@ void addReport(const StepReport& part, StepReport* sum) {
   sum->linearIterations = before.linearIterations + part.linearIterations;
   sum->residual = std::max(before.residual, part.residual);
   sum->errorBound = before.errorBound + part.errorBound;
+  sum->frictionUpdates = before.frictionUpdates + part.frictionUpdates;
+  sum->frictionResidual = std::max(before.frictionResidual, part.frictionResidual);
   sum->maxDepth = std::max(before.maxDepth, part.maxDepth);
   sum->numInverted = std::max(before.numInverted, part.numInverted);
   if (!isNamed) return;

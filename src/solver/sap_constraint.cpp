@@ -22,6 +22,8 @@ int lastOf(std::size_t size) { return static_cast<int>(size) - 1; }
 
 void SapConstraints::clear() {
   cones_.clear();
+  contact_facts_.clear();
+  has_bounds_ = false;
   hunt_crossleys_.clear();
   rows_.clear();
   drives_.clear();
@@ -38,7 +40,7 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
       const SapContact& contact = problem.contacts[c.parameters];
       const Real w = kernel::delassusEstimate(delassus);
       if (!isFinite({w, contact.friction, contact.dissipationTime, contact.gap,
-                     contact.heldImpulse[0], contact.heldImpulse[1], contact.slip}) ||
+                     contact.heldImpulse[0], contact.heldImpulse[1]}) ||
           !isStiffness(contact.stiffness) || contact.friction < 0 || contact.dissipationTime < 0) {
         return -1;
       }
@@ -49,11 +51,19 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
           contact.friction, options.frictionRegularization * mass,
           kernel::rowRegularization(dt, contact.stiffness, contact.dissipationTime,
                                     options.nearRigid, mass),
-          kernel::rowTargetVelocity(dt, contact.dissipationTime, contact.gap, true) -
-              contact.friction * contact.slip));
+          kernel::rowTargetVelocity(dt, contact.dissipationTime, contact.gap, true)));
       cones_.back().held[0] = contact.heldImpulse[0];
       cones_.back().held[1] = contact.heldImpulse[1];
-      return lastOf(cones_.size());
+      contact_facts_.push_back({.inverseMass = mass,
+                                .inverseNormalMass = w > 0 ? delassus[8] : 1,
+                                .held = {contact.heldImpulse[0], contact.heldImpulse[1]}});
+      const int parameters = lastOf(cones_.size());
+      if (options.friction == SapFriction::Coulomb) {
+        has_bounds_ = has_bounds_ || contact.friction > 0;
+        const Real last = problem.impulse[c.firstRow + 2];
+        setBound(parameters, last > 0 && std::isfinite(last) ? contact.friction * last : 0);
+      }
+      return parameters;
     }
     case SapKind::HuntCrossley: {
       const SapHuntCrossley& contact = problem.huntCrossleys[c.parameters];
@@ -98,6 +108,51 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
     }
   }
   return -1;
+}
+
+bool SapConstraints::predictBound(int parameters, const Real* vc) {
+  const kernel::FrictionCone<Real>& cone = cones_[parameters];
+  const Real mass = contact_facts_[parameters].inverseNormalMass + cone.regularizationN;
+  const Real predicted = std::max<Real>((cone.targetVelocity - vc[2]) / mass, 0);
+  if (!(cone.mu * predicted > 0)) return false;
+  setBound(parameters, cone.mu * predicted);
+  return true;
+}
+
+/// Friction holds of what it held no more than its bound: the friction of an impact is over with
+/// it, and given on it would throw back what it stopped.
+kernel::FrictionCone<Real> SapConstraints::withBound(int parameters, Real bound) const {
+  const Real* const held = contact_facts_[parameters].held;
+  const Real size = std::sqrt(held[0] * held[0] + held[1] * held[1]);
+  const Real part = size > bound ? bound / size : 1;
+  kernel::FrictionCone<Real> cone = cones_[parameters];
+  cone.isBounded = true;
+  cone.bound = bound;
+  cone.held[0] = part * held[0];
+  cone.held[1] = part * held[1];
+  return cone;
+}
+
+Real SapConstraints::addFrictionError(int parameters, const Real* vc, const Real* gamma,
+                                      FrictionError* sum) const {
+  const Real w = contact_facts_[parameters].inverseMass;
+  sum->size += w * (gamma[0] * gamma[0] + gamma[1] * gamma[1] + gamma[2] * gamma[2]);
+  const kernel::FrictionCone<Real> cone = withBound(parameters, followingBound(parameters, gamma));
+  const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
+  const Real d0 = point.gamma[0] - gamma[0], d1 = point.gamma[1] - gamma[1];
+  const Real change = d0 * d0 + d1 * d1;
+  sum->change += w * change;
+  return change > 0 ? w : 0;
+}
+
+void SapConstraints::coupling(int parameters, const Real* vc, Real* entries) const {
+  const kernel::FrictionCone<Real>& cone = cones_[parameters];
+  entries[0] = entries[1] = 0;
+  const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
+  if (point.region != kernel::ConeRegion::Slide || !(point.y[2] > 0) || !(point.norm > 0)) return;
+  const Real slope = cone.mu * cone.inverseN / point.norm;
+  entries[0] = slope * point.y[0];
+  entries[1] = slope * point.y[1];
 }
 
 namespace {

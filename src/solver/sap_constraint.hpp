@@ -32,6 +32,12 @@ struct SapDriveRow {
   Real low = 0, high = 0;
 };
 
+/// What friction bounds are off by, as squares of impulses in the norm of their inverse mass [J].
+struct FrictionError {
+  Real change = 0;  ///< of the friction impulses, were each bounded by mu times its normal impulse
+  Real size = 0;    ///< of all contact impulses
+};
+
 /// How G is kept.
 enum class SapHessian : std::uint8_t {
   Diagonal,  ///< numRows entries
@@ -71,6 +77,32 @@ class SapConstraints {
     return kernel::coneCost(cone, point);
   }
 
+  // Coulomb's law from convex problems (SapFriction::Coulomb): each has fixed bounds of friction,
+  // and the law holds where the bounds are those that follow from its solution.
+
+  /// Is there any friction by this law?
+  [[nodiscard]] bool hasBounds() const { return has_bounds_; }
+  [[nodiscard]] Real bound(int parameters) const { return cones_[parameters].bound; }
+  /// mu gamma_n.
+  [[nodiscard]] Real followingBound(int parameters, const Real* gamma) const {
+    return cones_[parameters].mu * gamma[2];
+  }
+  void setBound(int parameters, Real bound) { cones_[parameters] = withBound(parameters, bound); }
+  /// At first the bound of a Contact is that of its normal impulse of the last step. Where it had
+  /// none: from the velocity vc, as if the contact were alone. False: nothing pushes there.
+  bool predictBound(int parameters, const Real* vc);
+  /// Returns the weight of the bound: 0 where friction is the same with the following one.
+  Real addFrictionError(int parameters, const Real* vc, const Real* gamma,
+                        FrictionError* sum) const;
+  /// What friction adds to -d gamma/d vc when its bound is mu gamma_n and follows: the entries of
+  /// rows t1 and t2 in the column of the normal. Those of the row of the normal are zero.
+  void coupling(int parameters, const Real* vc, Real* entries) const;
+  /// Is friction at its bound?
+  [[nodiscard]] bool isSliding(int parameters, const Real* vc) const {
+    const kernel::FrictionCone<Real>& cone = cones_[parameters];
+    return kernel::projectImpulse(cone, vc, softness_).region == kernel::ConeRegion::Slide;
+  }
+
   /// For certificates: how much gamma can change with v_c. |d gamma_i| <= bound[i] * |d v_c| in the
   /// norm |d v_c|^2 = sum of (bound[i] d v_i)^2; `reach[i]` is the size of the terms of which the
   /// kind takes differences, such as v_hat.
@@ -85,8 +117,18 @@ class SapConstraints {
   int prepareDrive(const SapOptions& options, const SapProblem& problem, const SapConstraint& c,
                    const Real* delassus);
 
+  /// What the bound of a Contact needs to know of it.
+  struct ContactFacts {
+    Real inverseMass = 0;        // of all rows
+    Real inverseNormalMass = 0;  // of the normal alone
+    Real held[2] = {};           // as given
+  };
+  [[nodiscard]] kernel::FrictionCone<Real> withBound(int parameters, Real bound) const;
+
   Real softness_ = 0;
+  bool has_bounds_ = false;
   std::vector<kernel::FrictionCone<Real>> cones_;
+  std::vector<ContactFacts> contact_facts_;  // of the cones
   std::vector<kernel::HuntCrossley<Real>> hunt_crossleys_;
   std::vector<SapRow> rows_;
   std::vector<SapDriveRow> drives_;

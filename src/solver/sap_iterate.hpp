@@ -95,6 +95,31 @@ class SapIterate {
   /// largest.
   [[nodiscard]] std::int32_t worstConstraint();
 
+  // Bounds of friction (SapFriction::Coulomb). None of these evaluates.
+  [[nodiscard]] bool hasBounds() const { return constraints_.hasBounds(); }
+  [[nodiscard]] int numContacts() const { return countContacts(locals_); }
+  void predictBounds() {
+    if (solver::predictBounds(locals_, vc_.data(), &constraints_)) is_evaluated_ = false;
+  }
+  [[nodiscard]] FrictionError measureBounds(AndersonMixing* bounds) const {
+    return solver::measureBounds(locals_, vc_.data(), gamma_.data(), constraints_, bounds);
+  }
+  void setBounds(std::span<const Real> bounds) {
+    solver::setBounds(locals_, bounds, &constraints_);
+    is_evaluated_ = false;
+  }
+  /// To those of the impulses of the last evaluate().
+  void followBounds() {
+    solver::followBounds(locals_, gamma_.data(), &constraints_);
+    is_evaluated_ = false;
+  }
+  /// The derivative of the gradient when the bounds follow the normal impulses: multiply() and, not
+  /// symmetric, what keepCoupling() found at the velocity of the last evaluate().
+  void keepCoupling();
+  void multiplyCoupled(const Real* x, Real* y);
+  /// x . y in the norm of gradientNorm().
+  [[nodiscard]] Real scaledDot(const Real* x, const Real* y) const;
+
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
 
@@ -203,6 +228,9 @@ class SapIterate {
       solver::addTransposed(local.jacobian2, sizes.numRows, sizes.size2, x, y + local.velocity2);
     }
   }
+  static void addTransposed(const Local& local, const Real* x, Real* y) {
+    withShape(local, [&](auto shape) { addTransposed<shape>(local, x, y); });
+  }
   static ContactSide side1(const Local& local) {
     return {local.jacobian1, 3 * (local.size1 + local.size2), local.run, local.size1};
   }
@@ -271,6 +299,7 @@ class SapIterate {
 
   // The line.
   std::vector<Real> direction_, direction_momentum_, direction_vc_;
+  std::vector<Real> coupling_;                // two for each constraint
   Real line_slope_ = 0, line_curvature_ = 0;  // of the quadratic part
 
   std::vector<CostAndScale> cost_parts_;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/parallel_for.hpp"
+#include "solver/anderson_mixing.hpp"
 #include "solver/line_search.hpp"
 #include "solver/sap_constraint.hpp"
 #include "solver/sap_problem.hpp"
@@ -18,6 +19,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tangere::solver {
@@ -135,6 +137,65 @@ template <class Local>
     for (int k = 0; k < local.numRows; ++k) guess[local.row + k] = own[k];
   }
   return !isZero(guess, numRows) && isFiniteArray(guess, numRows);
+}
+
+/// Bounds of friction where the last step says nothing of them, from the velocity of the guess;
+/// false when friction at this velocity does not change by it.
+template <class Local>
+[[nodiscard]] bool predictBounds(const std::vector<Local>& locals, const Real* vc,
+                                 SapConstraints* constraints) {
+  bool isChanged = false;
+  for (const Local& local : locals) {
+    if (local.kind != SapKind::Contact || constraints->bound(local.parameters) > 0) continue;
+    isChanged |= constraints->predictBound(local.parameters, vc + local.row);
+  }
+  return isChanged;
+}
+
+/// What the bounds of friction are off by, and the bounds themselves for the mixing.
+template <class Local>
+[[nodiscard]] FrictionError measureBounds(const std::vector<Local>& locals, const Real* vc,
+                                          const Real* gamma, const SapConstraints& constraints,
+                                          AndersonMixing* bounds) {
+  FrictionError sum;
+  std::size_t i = 0;
+  for (const Local& local : locals) {
+    if (local.kind != SapKind::Contact) continue;
+    bounds->used()[i] = constraints.bound(local.parameters);
+    bounds->following()[i] = constraints.followingBound(local.parameters, gamma + local.row);
+    bounds->weights()[i] =
+        constraints.addFrictionError(local.parameters, vc + local.row, gamma + local.row, &sum);
+    ++i;
+  }
+  return sum;
+}
+
+template <class Local>
+void setBounds(const std::vector<Local>& locals, std::span<const Real> bounds,
+               SapConstraints* constraints) {
+  std::size_t i = 0;
+  for (const Local& local : locals) {
+    if (local.kind != SapKind::Contact) continue;
+    constraints->setBound(local.parameters, bounds[i++]);
+  }
+}
+
+/// Every bound as it follows from the impulses.
+template <class Local>
+void followBounds(const std::vector<Local>& locals, const Real* gamma,
+                  SapConstraints* constraints) {
+  for (const Local& local : locals) {
+    if (local.kind != SapKind::Contact) continue;
+    constraints->setBound(local.parameters,
+                          constraints->followingBound(local.parameters, gamma + local.row));
+  }
+}
+
+template <class Local>
+[[nodiscard]] int countContacts(const std::vector<Local>& locals) {
+  return static_cast<int>(std::count_if(locals.begin(), locals.end(), [](const Local& local) {
+    return local.kind == SapKind::Contact;
+  }));
 }
 
 /// used <- G, or the mean of both; returns whether it is not that of any point, so that the next

@@ -63,9 +63,6 @@ struct SapContact {
   /// Tangential impulse of the last step at this point [N s]. Friction gives it without any slip,
   /// and regularized slip only for what changes: what is held does not creep.
   Real heldImpulse[2] = {};
-  /// Speed at which the contact is expected to slide [m/s]. The convex cone lets a sliding contact
-  /// part at mu times its slip; less by this much, one that slides as expected does not.
-  Real slip = 0;
 };
 
 enum class HuntCrossleyFriction : std::uint8_t {

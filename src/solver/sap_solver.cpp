@@ -2,6 +2,7 @@
 #include "solver/sap_solver.hpp"
 
 #include "solver/block_sparse.hpp"
+#include "solver/gmres.hpp"
 #include "solver/line_search.hpp"
 #include "solver/pcg.hpp"
 #include "solver/sap_islands.hpp"
@@ -33,6 +34,9 @@ struct Worker {
   SapSparseIterate sparseIterate;
   BlockSparse factor;
   PcgScratch pcg;
+  AndersonMixing bounds;
+  GmresScratch gmres;
+  std::vector<Real> keptBounds;
   SapClock clock;
 };
 
@@ -40,24 +44,29 @@ struct Worker {
 template <class Iterate>
 class IslandSolve {
  public:
-  IslandSolve(const SapOptions& options, Iterate* iterate, BlockSparse* factor, PcgScratch* pcg,
-              core::ThreadPool* pool, SapClock* clock, SapIslandReport* report)
+  IslandSolve(const SapOptions& options, Iterate* iterate, BlockSparse* factor, Worker* worker,
+              core::ThreadPool* pool, SapIslandReport* report)
       : options_(options),
         iterate_(*iterate),
         factor_(*factor),
-        pcg_(*pcg),
+        pcg_(worker->pcg),
+        bounds_(worker->bounds),
+        gmres_(worker->gmres),
+        kept_bounds_(worker->keptBounds),
         pool_(pool),
-        clock_(*clock),
+        clock_(worker->clock),
         report_(*report),
         tolerance_factor_(1 + options.toleranceGrowth *
                                   std::sqrt(static_cast<Real>(report->numConstraints))) {}
 
   void run() {
     if (!start()) return;
-    while (!isFinished()) {
-      if (!findDirection()) return;
-      if (!searchAndMove()) break;
-    }
+    do {
+      while (!isFinished()) {
+        if (!findDirection()) return;
+        if (!searchAndMove()) break;
+      }
+    } while (updateFriction());
     certify();
     clock_.end(SapPart::Gradients);
   }
@@ -66,6 +75,11 @@ class IslandSolve {
   /// The first evaluation, from v* where the guess overflows.
   bool start() {
     if (!iterate_.isEvaluated()) iterate_.evaluate();
+    if (iterate_.hasBounds()) {
+      bounds_.reset(iterate_.numContacts());
+      iterate_.predictBounds();
+      if (!iterate_.isEvaluated()) iterate_.evaluate();
+    }
     if (!isFinite()) {
       iterate_.setFreeVelocity();
       iterate_.evaluate();
@@ -113,16 +127,132 @@ class IslandSolve {
       report_.status = SapStatus::Converged;
       return true;
     }
-    if (report_.iterations >= options_.maxIterations) {
+    if (report_.iterations - last_update_ >= options_.maxIterations) {
       report_.status = SapStatus::MaxIterations;
       return true;
     }
+    // What friction is off by hides the digits that another step would bring.
+    return iterate_.hasBounds() && !are_bounds_final_ && report_.iterations > last_update_ &&
+           iterate_.gradientNorm() <= kFrictionPart * frictionError() &&
+           report_.frictionResidual > options_.frictionTolerance;
+  }
+
+  /// What the bounds of friction are off by [sqrt(J)]; as a part of all impulses in the report.
+  Real frictionError() {
+    const FrictionError error = iterate_.measureBounds(&bounds_);
+    report_.frictionResidual = error.size > 0 ? std::sqrt(error.change / error.size) : 0;
+    return std::sqrt(error.change);
+  }
+
+  /// The convex problem with other bounds of friction; false when they are right or cannot be made
+  /// so. Newton's method on Coulomb's law itself ends quickly where it works; elsewhere the bounds
+  /// are mixed from the last ones.
+  bool updateFriction() {
+    if (!iterate_.hasBounds() || report_.status == SapStatus::MaxIterations) return false;
+    (void)frictionError();
+    if (report_.frictionResidual <= options_.frictionTolerance) return false;
+    if (are_bounds_final_) {
+      if (report_.frictionResidual > kFrictionLimit) report_.status = SapStatus::MaxIterations;
+      return false;
+    }
+    if (report_.frictionUpdates >= options_.maxFrictionUpdates ||
+        report_.iterations >= 2 * options_.maxIterations) {
+      are_bounds_final_ = true;
+      beginAnew();
+      return true;
+    }
+    ++report_.frictionUpdates;
+    if (!solveCoupled()) {
+      iterate_.setBounds(bounds_.choose());
+      iterate_.evaluate();
+    }
+    beginAnew();
+    return true;
+  }
+
+  /// Newton's method on Coulomb's law: bounds follow the normal impulses, which makes the
+  /// derivative unsymmetric; the factor for fixed bounds is near enough to solve with it by a few
+  /// products. False, and all as before, when it does not reach the goal: on the way there the
+  /// bounds may be anything.
+  bool solveCoupled() {
+    constexpr int kMaxSteps = 10;
+    constexpr Real kLeastGain = 0.5;
+    kept_bounds_.assign(bounds_.used().begin(), bounds_.used().end());
+    iterate_.saveBest();
+    const auto follow = [&] {
+      iterate_.followBounds();
+      iterate_.evaluate();
+    };
+    follow();
+    for (int step = 0; step < kMaxSteps && iterate_.gradientNorm() > goal(); ++step) {
+      const Real before = iterate_.gradientNorm();
+      if (!findCoupledDirection()) break;
+      iterate_.move(1);
+      iterate_.evaluate();
+      follow();
+      if (!(iterate_.gradientNorm() <= kLeastGain * before)) break;
+      ++report_.iterations;
+    }
+    if (iterate_.gradientNorm() <= goal()) return true;
+    iterate_.restoreBest();
+    iterate_.setBounds(kept_bounds_);
+    iterate_.evaluate();
     return false;
+  }
+
+  /// What GMRES asks of the derivative with bounds that follow.
+  struct CoupledOperator {
+    IslandSolve& solve;
+    void multiply(const Real* x, Real* y) { solve.iterate_.multiplyCoupled(x, y); }
+    void precondition(const Real* r, Real* z) {
+      if constexpr (kIsSparse) {
+        solve.iterate_.precondition(r, z);
+      } else if (solve.uses_cholesky_) {
+        std::copy_n(r, solve.iterate_.numVelocities(), z);
+        solve.factor_.solve(z);
+      } else {
+        solve.iterate_.precondition(r, z);
+      }
+    }
+    Real dot(const Real* x, const Real* y) { return solve.iterate_.scaledDot(x, y); }
+  };
+
+  bool findCoupledDirection() {
+    const int size = iterate_.numVelocities();
+    const bool isStale = iterate_.hasNewHessian();
+    iterate_.useHessian(false);
+    if constexpr (kIsSparse) {
+      if (isStale && !iterate_.factorDiagonal()) return false;
+    } else if (!uses_cholesky_) {
+      iterate_.factorDiagonal();
+    } else if (!has_factor_) {
+      factorHessian();
+    } else {
+      is_factor_old_ = is_factor_old_ || isStale;
+    }
+    clock_.end(SapPart::Factorization);
+    iterate_.keepCoupling();
+    pcg_.b.resize(static_cast<std::size_t>(size));
+    for (int i = 0; i < size; ++i) pcg_.b[i] = -iterate_.gradient()[i];
+    CoupledOperator op{*this};
+    const GmresReport gmres =
+        solveGmres({}, &op, size, pcg_.b.data(), iterate_.direction(), &gmres_);
+    report_.pcgIterations += gmres.iterations;
+    clock_.end(kIsSparse ? SapPart::SoftPcg : SapPart::ContactPcg);
+    return gmres.converged;
+  }
+
+  /// The convex problem is another one now.
+  void beginAnew() {
+    iterate_.saveBest();
+    best_norm_ = iterate_.gradientNorm();
+    num_flat_ = 0;
+    last_update_ = report_.iterations;
   }
 
   /// H d = -grad; false when H is found not to be positive definite.
   bool findDirection() {
-    const bool hasNewHessian = iterate_.hasNewHessian();
+    const bool hasNewHessian = iterate_.hasNewHessian() || is_factor_old_;
     if (hasNewHessian) {
       iterate_.useHessian(report_.iterations >= kManyIterations && num_short_ >= kManyShort);
     }
@@ -148,14 +278,18 @@ class IslandSolve {
     return false;
   }
 
+  void factorHessian() {
+    iterate_.assemble(&factor_);
+    factor_.factor(pool_);
+    has_factor_ = true;
+    is_factor_old_ = false;
+  }
+
   void solveByCholesky(bool hasNewHessian) {
     const int size = iterate_.numVelocities();
     Real* const d = iterate_.direction();
     const Real* const gradient = iterate_.gradient();
-    if (hasNewHessian) {
-      iterate_.assemble(&factor_);
-      factor_.factor(pool_);
-    }
+    if (hasNewHessian) factorHessian();
     clock_.end(SapPart::Factorization);
     for (int i = 0; i < size; ++i) d[i] = -gradient[i];
     factor_.solve(d);
@@ -240,6 +374,9 @@ class IslandSolve {
     }
   }
 
+  static constexpr Real kFrictionPart = 0.1;
+  /// Friction that is off by more than this part of the impulses is not solved.
+  static constexpr Real kFrictionLimit = 1e-2;
   static constexpr Real kCostRounding = 1e-15;
   static constexpr int kMaxFlat = 3;
   /// A step so much shorter than Newton's met an edge of the cost.
@@ -251,12 +388,18 @@ class IslandSolve {
   Iterate& iterate_;
   BlockSparse& factor_;
   PcgScratch& pcg_;
+  AndersonMixing& bounds_;
+  GmresScratch& gmres_;
+  std::vector<Real>& kept_bounds_;
   core::ThreadPool* pool_;
   SapClock& clock_;
   SapIslandReport& report_;
   Real tolerance_factor_ = 1;
   Real best_norm_ = 0;
   int num_flat_ = 0, num_short_ = 0;
+  int last_update_ = 0;  // of the bounds of friction, as a number of Newton steps
+  bool are_bounds_final_ = false;
+  bool has_factor_ = false, is_factor_old_ = false;
   bool uses_cholesky_ = true;
 };
 
@@ -332,13 +475,14 @@ bool hasSparseClique(const SapProblem& problem, const SapIsland& island) {
 /// Takes the island in, solves it and writes the solution; false when there is none.
 template <class Iterate>
 bool solveWith(const SapOptions& options, const SapIsland& island, Iterate* iterate,
-               BlockSparse* factor, PcgScratch* pcg, core::ThreadPool* pool, SapClock* clock,
-               SapProblem* problem, SapIslandReport* report) {
-  clock->begin();
+               BlockSparse* factor, Worker* worker, core::ThreadPool* pool, SapProblem* problem,
+               SapIslandReport* report) {
+  SapClock& clock = worker->clock;
+  clock.begin();
   const SapInput input = iterate->bind(options, *problem, island.cliques, island.constraints, pool);
-  clock->end(SapPart::Setup);
+  clock.end(SapPart::Setup);
   if (input == SapInput::Good) {
-    IslandSolve<Iterate>(options, iterate, factor, pcg, pool, clock, report).run();
+    IslandSolve<Iterate>(options, iterate, factor, worker, pool, report).run();
   } else {
     report->status = input == SapInput::NotPositive ? SapStatus::NotPositive : SapStatus::NotFinite;
     report->worstConstraint = iterate->badConstraint();
@@ -373,6 +517,8 @@ SapReport summarize(std::span<const SapIslandReport> islands) {
     total.pcgIterations += island.pcgIterations;
     total.mostPcgIterations = std::max(total.mostPcgIterations, island.mostPcgIterations);
     total.residual = std::max(total.residual, island.residual);
+    total.frictionUpdates = std::max(total.frictionUpdates, island.frictionUpdates);
+    total.frictionResidual = std::max(total.frictionResidual, island.frictionResidual);
     total.cost += island.cost;
     squares += island.errorBound * island.errorBound;
   }
@@ -463,14 +609,13 @@ void SapSolver::Data::solveIsland(const SapOptions& options, SapProblem* problem
   bool isWritten = false;
   if (hasSparseClique(*problem, own)) {
     SapSparseIterate& iterate = worker.sparseIterate;
-    isWritten = solveWith(options, own, &iterate, &worker.factor, &worker.pcg, pool, &worker.clock,
-                          problem, &report);
+    isWritten = solveWith(options, own, &iterate, &worker.factor, &worker, pool, problem, &report);
     report.cost += iterate.costOffset();
     report.softPreconditioner = iterate.preconditioner();
     report.worstClique = iterate.badClique();
   } else {
-    isWritten = solveWith(options, own, &worker.iterate, factorOf(own, &worker), &worker.pcg, pool,
-                          &worker.clock, problem, &report);
+    isWritten = solveWith(options, own, &worker.iterate, factorOf(own, &worker), &worker, pool,
+                          problem, &report);
   }
   if (!isWritten) {
     report.errorBound = std::numeric_limits<Real>::infinity();

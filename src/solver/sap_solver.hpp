@@ -62,7 +62,9 @@ struct SapIslandReport {
   SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;
   /// |D grad| / max(|D A v|, |D J^T gamma|), D = diag(A)^-1/2: what the tolerance bounds.
   Real residual = 0;
-  Real cost = 0;  ///< l(v)
+  int frictionUpdates = 0;    ///< times that the bounds of friction were set anew
+  Real frictionResidual = 0;  ///< what these are off by, see SapOptions::frictionTolerance
+  Real cost = 0;              ///< l(v)
   /// |v - v_opt|_A <= errorBound for certain, rounding included [sqrt(J)]; NaN or infinity never
   /// pass as a bound: it is infinity where nothing can be said.
   Real errorBound = 0;
@@ -82,6 +84,8 @@ struct SapReport {
   /// Of the island with most vertices of sparse cliques; Auto: there is none.
   SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;
   Real residual = 0;
+  int frictionUpdates = 0;    ///< of the island that took most
+  Real frictionResidual = 0;  ///< the largest
   Real cost = 0;
   Real errorBound = 0;  ///< of the whole v: root of the sum of squares
 };

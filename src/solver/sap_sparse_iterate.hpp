@@ -72,6 +72,31 @@ class SapSparseIterate {
   [[nodiscard]] Real errorBound();
   [[nodiscard]] std::int32_t worstConstraint();
 
+  // Bounds of friction (SapFriction::Coulomb). None of these evaluates.
+  [[nodiscard]] bool hasBounds() const { return constraints_.hasBounds(); }
+  [[nodiscard]] int numContacts() const { return countContacts(locals_); }
+  void predictBounds() {
+    if (solver::predictBounds(locals_, vc_.data(), &constraints_)) is_evaluated_ = false;
+  }
+  [[nodiscard]] FrictionError measureBounds(AndersonMixing* bounds) const {
+    return solver::measureBounds(locals_, vc_.data(), gamma_.data(), constraints_, bounds);
+  }
+  void setBounds(std::span<const Real> bounds) {
+    solver::setBounds(locals_, bounds, &constraints_);
+    is_evaluated_ = false;
+  }
+  /// To those of the impulses of the last evaluate().
+  void followBounds() {
+    solver::followBounds(locals_, gamma_.data(), &constraints_);
+    is_evaluated_ = false;
+  }
+  /// The derivative of the gradient when the bounds follow the normal impulses: multiply() and, not
+  /// symmetric, what keepCoupling() found at the velocity of the last evaluate().
+  void keepCoupling();
+  void multiplyCoupled(const Real* x, Real* y);
+  /// x . y in the norm of gradientNorm().
+  [[nodiscard]] Real scaledDot(const Real* x, const Real* y) const;
+
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
 
@@ -148,6 +173,7 @@ class SapSparseIterate {
 
   // The line.
   std::vector<Real> direction_, direction_momentum_, direction_vc_;
+  std::vector<Real> coupling_;  // two for each constraint
   Real line_slope_ = 0, line_curvature_ = 0;
 
   std::vector<CostAndScale> cost_parts_;

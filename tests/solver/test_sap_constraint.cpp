@@ -125,7 +125,7 @@ TEST(SapContact, ImpulseAndHessianAreTheDerivativesOfTheCostInEveryRegion) {
                         .stiffness = round % 3 == 0 ? 1e4 : 1e12,
                         .gap = uniform(&random, -1e-3, 1e-3),
                         .heldImpulse = {round % 7 == 0 ? 0.01 : 0, round % 5 == 0 ? -0.02 : 0}});
-    const Prepared c(problem, uniform(&random, 0.1, 10));
+    const Prepared c(problem, uniform(&random, 0.1, 10), {.friction = SapFriction::Cone});
     // Friction is far stiffer than the normal: small tangents stick.
     const Real tangent = round % 2 == 0 ? 1e-4 : 1;
     const Real vc[3] = {uniform(&random, -tangent, tangent), uniform(&random, -tangent, tangent),
@@ -135,6 +135,43 @@ TEST(SapContact, ImpulseAndHessianAreTheDerivativesOfTheCostInEveryRegion) {
     }
   }
   for (const int count : checked) EXPECT_GT(count, 100);
+}
+
+TEST(SapContact, WithABoundOfFrictionImpulseAndHessianAreTheDerivativesOfTheCostToo) {
+  std::mt19937_64 random(2);
+  int numHeld = 0, numSliding = 0, numParted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    SapProblem problem;
+    problem.clear(0.002);
+    problem.addClique(6);
+    problem.addContact(0, -1,
+                       {.friction = uniform(&random, 0.05, 1.5),
+                        .stiffness = round % 3 == 0 ? 1e4 : 1e12,
+                        .gap = uniform(&random, -1e-3, 1e-3),
+                        .heldImpulse = {round % 7 == 0 ? 0.01 : 0, round % 5 == 0 ? -0.02 : 0}});
+    Prepared c(problem, uniform(&random, 0.1, 10), {.friction = SapFriction::Coulomb});
+    const Real bound = round % 10 == 0 ? 0 : uniform(&random, 0, 0.5);
+    c.constraints.setBound(c.parameters, bound);
+    const Real tangent = round % 2 == 0 ? 1e-4 : 1;
+    const Real vc[3] = {uniform(&random, -tangent, tangent), uniform(&random, -tangent, tangent),
+                        uniform(&random, -1, 0.5)};
+    if (!checkDerivatives(c, vc, 0.01 * tangent)) continue;
+    Real gamma[3], g[9];
+    static_cast<void>(c.evaluate(vc, gamma, g));
+    const Real friction = std::sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]);
+    EXPECT_LE(friction, bound * (1 + 1e-14));
+    EXPECT_GE(gamma[2], 0);
+    const bool isSliding = c.constraints.isSliding(c.parameters, vc);
+    if (isSliding) {
+      EXPECT_NEAR(friction, bound, 1e-14);
+    }
+    numSliding += isSliding ? 1 : 0;
+    numHeld += isSliding ? 0 : 1;
+    numParted += gamma[2] == 0 ? 1 : 0;
+  }
+  EXPECT_GT(numHeld, 100);
+  EXPECT_GT(numSliding, 100);
+  EXPECT_GT(numParted, 100);
 }
 
 TEST(SapContact, WithoutFrictionOnlyTheNormalActs) {

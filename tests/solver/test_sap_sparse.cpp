@@ -265,6 +265,7 @@ SapOptions tight() {
   options.relativeTolerance = 1e-13;
   options.pcgTolerance = 1e-14;
   options.guess = SapGuess::Velocity;
+  options.friction = SapFriction::Cone;
   return options;
 }
 
@@ -527,6 +528,7 @@ TEST(SapSparse, RandomProblemsAreSolvedAtAnyRatioOfMasses) {
     world.addConstraints(&problem, true, false);
     SapOptions options;
     options.relativeTolerance = 1e-9;
+    options.friction = SapFriction::Cone;
     const SapReport report = solver.solve(options, &problem);
     EXPECT_TRUE(isSolved(report.status)) << seed << ": residual " << report.residual;
     EXPECT_LT(residualOf(problem), 1e-6) << seed;

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The regularized friction cone: the impulse of a contact with linear compliance as the projection
-// of y = R^-1 (v_hat - v_c) on |gamma_t| <= mu gamma_n in the norm of R = diag(R_t, R_t, R_n), and
-// the convex cost whose negative gradient it is (Castro, Permenter, Han 2022).
+// of y = R^-1 (v_hat - v_c) on a convex set in the norm of R = diag(R_t, R_t, R_n), and the convex
+// cost whose negative gradient it is. The set is one of two:
+//
+//   the cone  |gamma_t| <= mu gamma_n, as published (Castro, Permenter, Han 2022). A contact that
+//             slides is pushed apart at mu times its slip;
+//   a bound   |gamma_t| <= b, gamma_n >= 0. Sliding has no effect on gamma_n. With b = mu gamma_n
+//   of
+//             the solution, which the solver finds by repetition, this is Coulomb's law.
 #pragma once
 
 #include <tangere/config.hpp>
@@ -23,6 +29,8 @@ struct FrictionCone {
   S inverseT{}, inverseN{};  ///< 1 / R
   S targetVelocity{};        ///< v_hat of the normal
   S held[2] = {};            ///< tangential impulse at no slip: what friction holds already
+  S bound{};                 ///< b, where isBounded
+  bool isBounded = false;    ///< the set is the bound, not the cone
 };
 
 template <class S>
@@ -49,6 +57,18 @@ struct ConePoint {
   S gamma[3] = {};
 };
 
+/// gamma_t = P(y_t) of friction with the bound b.
+template <class S>
+TANGERE_HD inline void projectOnBound(const FrictionCone<S>& cone, ConePoint<S>* point) {
+  const S* const y = point->y;
+  const bool isHeld = cone.bound > S(0) && point->norm <= cone.bound;
+  point->region = isHeld ? ConeRegion::Stick : ConeRegion::Slide;
+  const S scale = isHeld ? S(1) : cone.bound > S(0) ? cone.bound / point->norm : S(0);
+  point->gamma[0] = scale * y[0];
+  point->gamma[1] = scale * y[1];
+  point->gamma[2] = y[2] > S(0) ? y[2] : S(0);
+}
+
 /// gamma = P(y) at the velocity vc = (t1, t2, n). `softness` [N s] rounds the norm of y_t; the cone
 /// is smooth enough without: it slides only where y_t is not zero.
 template <class S>
@@ -61,6 +81,10 @@ TANGERE_HD inline ConePoint<S> projectImpulse(const FrictionCone<S>& cone, const
   y[1] = cone.held[1] - cone.inverseT * vc[1];
   y[2] = cone.inverseN * (cone.targetVelocity - vc[2]);
   point.norm = sqrt(y[0] * y[0] + y[1] * y[1] + softness * softness);
+  if (cone.isBounded) {
+    projectOnBound(cone, &point);
+    return point;
+  }
   // The order of the tests: with mu = 0 or |y_t| = 0 the regions meet, and "open" must win there.
   if (!(y[2] > -cone.muHat * point.norm)) return point;
   if (cone.mu == S(0)) {
@@ -86,6 +110,12 @@ TANGERE_HD inline S coneCost(const FrictionCone<S>& cone, const ConePoint<S>& po
   const S half = S(0.5);
   if (point.region == ConeRegion::Open) return S(0);
   const S normal = cone.regularizationN * point.gamma[2] * point.gamma[2];
+  if (cone.isBounded) {
+    const S tangent = point.region == ConeRegion::Stick
+                          ? half * point.norm * point.norm
+                          : cone.bound * (point.norm - half * cone.bound);
+    return half * normal + cone.regularizationT * tangent;
+  }
   if (cone.mu == S(0)) return half * normal;
   if (point.region == ConeRegion::Stick) {
     return half * (normal + cone.regularizationT * point.norm * point.norm);
@@ -98,7 +128,19 @@ template <class S>
 TANGERE_HD inline void coneHessian(const FrictionCone<S>& cone, const ConePoint<S>& point, S* g) {
   for (int i = 0; i < 6; ++i) g[i] = S(0);
   if (point.region == ConeRegion::Open) return;
-  if (cone.mu == S(0)) {
+  if (cone.isBounded) {
+    g[5] = point.y[2] > S(0) ? cone.inverseN : S(0);
+    if (point.region == ConeRegion::Stick) {
+      g[0] = g[2] = cone.inverseT;
+    } else if (cone.bound > S(0)) {
+      const S inverseNorm = S(1) / point.norm;
+      const S tx = point.y[0] * inverseNorm, ty = point.y[1] * inverseNorm;
+      const S across = cone.bound * inverseNorm * cone.inverseT;
+      g[0] = across * (S(1) - tx * tx);
+      g[1] = -across * (tx * ty);
+      g[2] = across * (S(1) - ty * ty);
+    }
+  } else if (cone.mu == S(0)) {
     g[5] = cone.inverseN;
   } else if (point.region == ConeRegion::Stick) {
     g[0] = g[2] = cone.inverseT;
