@@ -541,7 +541,7 @@ void ExactContactSolver::correctPositions(ImpulseProblem& problem, const Impulse
     point.correctionImpulse = 0;
     const ImpulseBlock& block1 = problem.blocks[point.block1];
     const ImpulseBlock& block2 = problem.blocks[point.block2];
-    const Real gap = movedGap(point, block1, block2, pointDuration(block1, block2));
+    const Real gap = movedGap(point, block1, block2);
     normal_b_[i] = correctionTarget(gap, dt, options);
     isNeeded = isNeeded || -gap > options.slop;
   }

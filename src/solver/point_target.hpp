@@ -32,15 +32,15 @@ namespace tangere::solver {
 /// 1 / h; a step of no length stops no approach, so any large number serves.
 [[nodiscard]] inline Real inverseDuration(Real h) { return h > Real(1e-12) ? 1 / h : Real(1e12); }
 
-/// Gap after what the moving blocks have been displaced, and the fixed ones in
-/// the time t.
+/// Gap at the end of the step: each block moves over its own duration, which is the whole step for
+/// one that no force moves, whenever the other was in an impact.
 [[nodiscard]] inline Real movedGap(const ImpulsePoint& point, const ImpulseBlock& block1,
-                                   const ImpulseBlock& block2, Real t) {
+                                   const ImpulseBlock& block2) {
   const bool moves1 = block1.inverseMass > 0, moves2 = block2.inverseMass > 0;
-  const Vec3 d1 = moves1 ? block1.displacement : t * block1.velocity;
-  const Vec3 d2 = moves2 ? block2.displacement : t * block2.velocity;
-  const Vec3 turn1 = moves1 ? block1.rotation : t * block1.angularVelocity;
-  const Vec3 turn2 = moves2 ? block2.rotation : t * block2.angularVelocity;
+  const Vec3 d1 = moves1 ? block1.displacement : block1.duration * block1.velocity;
+  const Vec3 d2 = moves2 ? block2.displacement : block2.duration * block2.velocity;
+  const Vec3 turn1 = moves1 ? block1.rotation : block1.duration * block1.angularVelocity;
+  const Vec3 turn2 = moves2 ? block2.rotation : block2.duration * block2.angularVelocity;
   return point.gap +
          dot(point.normal, (d1 - d2) + (cross(turn1, point.r1) - cross(turn2, point.r2)));
 }
