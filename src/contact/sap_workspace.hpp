@@ -139,7 +139,7 @@ struct SapWorkspace {
   std::vector<dynamics::LinkWrench> wrenches;
   std::vector<Real> nextPositions;
   std::vector<Real> velocityChange;     ///< of the last step, in the State's order; for sensors
-  std::vector<std::uint8_t> isTouched;  ///< of each clique: some constraint acts on it
+  std::vector<std::uint8_t> isTouched;  ///< of each clique: some constraint gave it an impulse
   std::vector<Real> nextVelocities;     ///< v at the end of the step, in the State's order
   std::vector<bool> hasMeanBias;        ///< of each tree: Coriolis forces of the mean velocity
 

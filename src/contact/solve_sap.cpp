@@ -67,7 +67,11 @@ void takeVelocities(const model::ModelData& model, model::Workspace& ws, SapWork
   const Real dt = model.options.dt;
   std::vector<std::uint8_t>& isTouched = sap.isTouched;
   isTouched.assign(static_cast<std::size_t>(sap.problem.numCliques()), 0);
-  for (const solver::SapConstraint& constraint : sap.problem.constraints) {
+  for (int i = 0; i < sap.problem.numConstraints(); ++i) {
+    // A point that was foreseen and not reached touches nothing.
+    const solver::SapConstraint& constraint = sap.problem.constraints[i];
+    const Real* impulse = sap.problem.impulseOf(i);
+    if (std::all_of(impulse, impulse + constraint.numRows, [](Real p) { return p == 0; })) continue;
     isTouched[constraint.clique1] = 1;
     if (constraint.clique2 >= 0) isTouched[constraint.clique2] = 1;
   }
