@@ -14,9 +14,9 @@ namespace {
 
 /// Pairs are tested in chunks of this many; each chunk has its own result, so threads share none.
 constexpr std::int64_t kPairsPerChunk = 32;
-/// Shapes apart that come no closer than this within the step are not asked how far apart: in a
-/// pile at rest these are most of the pairs [m].
-constexpr Real kStill = 1e-7;
+/// Shapes apart that come no closer than this part of the slop within the step are not asked how
+/// far apart: in a pile at rest these are most of the pairs.
+constexpr Real kStillPart = 1e-3;
 
 void collidePair(const model::ModelData& model, const State& state, const model::Workspace& ws,
                  model::ShapePair& pair, CollisionResult& result,
@@ -180,8 +180,8 @@ void collideApart(const model::ModelData& model, const State& state, const model
                   model::ShapePair& pair, CollisionResult& result,
                   std::vector<model::ForeseenManifold>& foreseen) {
   const Real closing = closingReach(model, ws, pair);
-  if (closing <= kStill) return;
   const Real margin = model.options.impulse.slop;
+  if (closing <= kStillPart * margin) return;
   const Real reach = std::max(closing, margin);
   const Shape& shape1 = *model.shapes[pair.shape1].shape;
   const Shape& shape2 = *model.shapes[pair.shape2].shape;

@@ -12,6 +12,8 @@ namespace {
 
 /// Part of its size that a body may move in one step and still meet others where they are nearest.
 constexpr Real kFastPart = 0.25;
+/// Part of the slop at which two bodies have met.
+constexpr Real kMeetingPart = 0.01;
 /// Part of its size that a fast body may sink into what it touches until the next step.
 constexpr Real kTouchingPart = 0.02;
 
@@ -191,43 +193,89 @@ bool addImpact(const model::ModelData& model, const State& state, const model::S
   return true;
 }
 
-/// How bodies move from their last impact on, or from the start where there is none.
-class FastBodies {
+/// How two bodies move from the last impact of either on, or from the start where there is none.
+class LastLeg {
  public:
-  FastBodies(const model::ModelData& model, const State& state, const model::Workspace& ws)
-      : model_(model), state_(state), ws_(ws) {}
+  LastLeg(const model::ModelData& model, const State& state, const model::Workspace& ws, int body1,
+          int body2)
+      : model_(model),
+        state_(state),
+        ws_(ws),
+        begin_(std::max(timeOfLastImpact(body1), timeOfLastImpact(body2))) {}
 
-  [[nodiscard]] bool isFast(const model::ModelShape& shape) const {
-    const solver::ImpulseBlock& block = ws_.problem.blocks[shape.body];
-    return block.inverseMass > 0 &&
-           norm(block.displacement) + norm(block.rotation) * shape.reach > kFastPart * shape.reach;
+  /// Moves far for its size, seen from the other: what both do alike brings nobody past anything.
+  [[nodiscard]] bool isFast(const model::ModelShape& shape, const model::ModelShape& other) const {
+    if (!(ws_.problem.blocks[shape.body].inverseMass > 0)) return false;
+    const Vec3 way = displacementOf(shape.body) - displacementOf(other.body);
+    return norm(way) + norm(rotationOf(shape.body)) * shape.reach > kFastPart * shape.reach;
   }
   /// Fast, and not on the way that was foreseen.
-  [[nodiscard]] bool isDiverted(const model::ModelShape& shape) const {
-    if (!isFast(shape)) return false;
+  [[nodiscard]] bool isDiverted(const model::ModelShape& shape,
+                                const model::ModelShape& other) const {
+    if (!isFast(shape, other)) return false;
     Vec3 total = ws_.problem.blocks[shape.body].displacement;
     if (!ws_.impacts.empty()) total += ws_.early[shape.body].displacement;
     return norm(total - ws_.stepMotion[shape.body].displacement) > kFastPart * shape.reach;
   }
-  [[nodiscard]] Motion lastLeg(ObjectId shape) const {
+  [[nodiscard]] Motion pathOf(ObjectId shape) const {
     const int body = model_.shapes[shape].body;
-    const solver::ImpulseBlock& block = ws_.problem.blocks[body];
-    if (!(block.inverseMass > 0)) {
-      const model::StepMotion& motion = ws_.stepMotion[body];
-      return pathOf(model_, state_, ws_, shape, motion.displacement, motion.rotation);
+    const model::StepMotion whole = motionOf(body);
+    const Real done = partDone(body);
+    Vec3 displacement = whole.displacement * done, rotation = whole.rotation * done;
+    if (isMovedByForces(body) && !ws_.impacts.empty()) {
+      displacement += ws_.early[body].displacement;
+      rotation += ws_.early[body].rotation;
     }
-    Motion path = pathOf(model_, state_, ws_, shape, block.displacement, block.rotation);
-    if (!ws_.impacts.empty()) {
-      const model::EarlyMotion& early = ws_.early[body];
-      path.start = pathOf(model_, state_, ws_, shape, early.displacement, early.rotation).at(1);
-    }
+    Motion path =
+        contact::pathOf(model_, state_, ws_, shape, displacementOf(body), rotationOf(body));
+    path.start = contact::pathOf(model_, state_, ws_, shape, displacement, rotation).at(1);
     return path;
   }
 
+  /// Of the centre of the body over the leg.
+  [[nodiscard]] Vec3 displacementOf(int body) const {
+    return motionOf(body).displacement * (1 - partDone(body));
+  }
+  [[nodiscard]] Vec3 rotationOf(int body) const {
+    return motionOf(body).rotation * (1 - partDone(body));
+  }
+  /// What two bodies that forces move share: the way of their common centre of mass.
+  [[nodiscard]] Vec3 commonDisplacement(int body1, int body2) const {
+    const Real w1 = ws_.problem.blocks[body1].inverseMass;
+    const Real w2 = ws_.problem.blocks[body2].inverseMass;
+    return (displacementOf(body1) * w2 + displacementOf(body2) * w1) / (w1 + w2);
+  }
+  /// The leg of a body ends after the part `s` of it; then it goes `along`, a way of the whole leg.
+  void cut(int body, Real s, const Vec3& along, solver::ImpulseBlock* block) const {
+    const Real done = partDone(body);
+    const Real part = done + (1 - done) * s;
+    block->displacement = block->displacement * part + along * (1 - s);
+    block->rotation = block->rotation * part;
+  }
+
  private:
+  [[nodiscard]] bool isMovedByForces(int body) const {
+    return ws_.problem.blocks[body].inverseMass > 0;
+  }
+  [[nodiscard]] Real timeOfLastImpact(int body) const {
+    return isMovedByForces(body) && !ws_.impacts.empty() ? ws_.early[body].time : 0;
+  }
+  /// From its own last impact to the end of the step.
+  [[nodiscard]] model::StepMotion motionOf(int body) const {
+    if (!isMovedByForces(body)) return ws_.stepMotion[body];
+    const solver::ImpulseBlock& block = ws_.problem.blocks[body];
+    return {block.displacement, block.rotation};
+  }
+  /// How much of that lies before the leg.
+  [[nodiscard]] Real partDone(int body) const {
+    const Real own = timeOfLastImpact(body), left = model_.options.dt - own;
+    return begin_ > own && left > 0 ? (begin_ - own) / left : 0;
+  }
+
   const model::ModelData& model_;
   const State& state_;
   const model::Workspace& ws_;
+  Real begin_;  // [s] of the step
 };
 
 }  // namespace
@@ -265,7 +313,9 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
         pathOf(model, state, ws, pair.shape1, m.motion1.displacement, m.motion1.rotation);
     const Motion path2 =
         pathOf(model, state, ws, pair.shape2, m.motion2.displacement, m.motion2.rotation);
-    const ImpactResult impact = timeOfImpact(*shape1.shape, path1, *shape2.shape, path2);
+    const ImpactResult impact =
+        timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
+                     {.tolerance = kMeetingPart * model.options.impulse.slop});
     if (impact.status == ImpactStatus::Miss) return;
     // A way too wild to be followed to its end: holdFastBodies() cuts it short.
     if (impact.status == ImpactStatus::Hit &&
@@ -286,7 +336,6 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
 
 void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws) {
   if (!ws.isAnyFast) return;
-  const FastBodies fast(model, state, ws);
   // Both lists are in order of pairs.
   std::size_t group = 0;
   for (const model::ShapePair& pair : ws.pairs) {
@@ -295,11 +344,12 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
     const bool isTouching = group < ws.groupShapes.size() && ws.groupShapes[group] == key;
     const model::ModelShape& shape1 = model.shapes[pair.shape1];
     const model::ModelShape& shape2 = model.shapes[pair.shape2];
-    const bool isHeld1 = isTouching ? fast.isFast(shape1) : fast.isDiverted(shape1);
-    const bool isHeld2 = isTouching ? fast.isFast(shape2) : fast.isDiverted(shape2);
+    const LastLeg leg(model, state, ws, shape1.body, shape2.body);
+    const bool isHeld1 = isTouching ? leg.isFast(shape1, shape2) : leg.isDiverted(shape1, shape2);
+    const bool isHeld2 = isTouching ? leg.isFast(shape2, shape1) : leg.isDiverted(shape2, shape1);
     if (!isHeld1 && !isHeld2) continue;
 
-    Motion path1 = fast.lastLeg(pair.shape1), path2 = fast.lastLeg(pair.shape2);
+    Motion path1 = leg.pathOf(pair.shape1), path2 = leg.pathOf(pair.shape2);
     if (isTouching) {
       // Another corner, or another part of the same surface, may be in the way. What the body
       // touches it may go on touching, and deeper where that may bend towards it.
@@ -313,19 +363,22 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
       path1.start.translation += normal * (isHeld1 ? depth + part * shape1.reach : 0);
       path2.start.translation -= normal * (isHeld2 ? depth + part * shape2.reach : 0);
     }
-    const ImpactResult impact = timeOfImpact(*shape1.shape, path1, *shape2.shape, path2);
+    const ImpactResult impact =
+        timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
+                     {.tolerance = kMeetingPart * model.options.impulse.slop});
     if (impact.status == ImpactStatus::Miss) continue;
+    // What it has met takes it along; two that are held go on as one.
+    const Vec3 common =
+        isHeld1 && isHeld2 ? leg.commonDisplacement(shape1.body, shape2.body) : Vec3{};
     const auto hold = [&](const model::ModelShape& shape, const Motion& other, bool isOtherHeld) {
+      const Vec3 along = isOtherHeld ? common : other.displacement;
       // In a cleft there is no way to look along: then it moves as little as a slow body.
-      solver::ImpulseBlock& block = ws.problem.blocks[shape.body];
-      const Real way = norm(block.displacement) + norm(block.rotation) * shape.reach;
+      const Real way = norm(leg.displacementOf(shape.body) - along) +
+                       norm(leg.rotationOf(shape.body)) * shape.reach;
       const Real s = impact.status == ImpactStatus::Overlapping
                          ? std::min<Real>(kFastPart * shape.reach / way, 1)
                          : impact.s;
-      // What it has met takes it along.
-      const Vec3 along = isOtherHeld ? Vec3{} : other.displacement * (1 - s);
-      block.displacement = block.displacement * s + along;
-      block.rotation = block.rotation * s;
+      leg.cut(shape.body, s, along, &ws.problem.blocks[shape.body]);
     };
     if (isHeld1) hold(shape1, path2, isHeld2);
     if (isHeld2) hold(shape2, path1, isHeld1);

@@ -115,13 +115,23 @@ Real impactReach(const model::ModelData& model, const State& state) {
 /// What a bullet may hit is thrown within the same step, and may hit the next.
 void findThrown(const model::ModelData& model, model::Workspace& ws) {
   ws.throwReach.clear();
+  // How far two bodies may move against each other: what all do alike is no speed.
+  Aabb displacements{};
+  for (const model::ModelShape& shape : model.shapes) {
+    const Vec3& displacement = ws.stepMotion[shape.body].displacement;
+    if (&shape == model.shapes.data()) displacements = {displacement, displacement};
+    displacements.merge(displacement);
+  }
+  const Real farthest = norm(displacements.upper - displacements.lower);
   ws.isAnyFast = false;
   std::vector<std::pair<Aabb, Real>>& bullets = ws.bullets;
   bullets.clear();
   for (const model::ModelShape& shape : model.shapes) {
     const Real length = norm(ws.stepMotion[shape.body].displacement);
-    ws.isAnyFast = ws.isAnyFast || length + norm(ws.stepMotion[shape.body].rotation) * shape.reach >
-                                       Real(0.1) * shape.reach;
+    if (model.bodies[shape.body].type == BodyType::Dynamic)
+      ws.isAnyFast =
+          ws.isAnyFast || farthest + norm(ws.stepMotion[shape.body].rotation) * shape.reach >
+                              Real(0.1) * shape.reach;
     if (shape.reach > 0 && length > kBulletSizes * shape.reach)
       bullets.emplace_back(ws.sweptBox[&shape - model.shapes.data()], 2 * length);
   }
