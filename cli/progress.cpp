@@ -153,7 +153,10 @@ void ProgressBar::clear() {
 
 ProgressWatch::ProgressWatch(const CommonOptions& common, ProgressBar::Work work)
     : work_(printableWork(std::move(work))), at_(work_.first) {
-  if (isTerminal(common)) thread_ = std::thread([this] { watch(); });
+  if (isTerminal(common))
+    thread_ = std::thread([this] { watch(); });
+  else if (work_.plainEvery_s > 0 && common.quiet == 0 && isatty(STDERR_FILENO) == 0)
+    thread_ = std::thread([this] { watchPlainly(); });
 }
 
 ProgressWatch::~ProgressWatch() {
@@ -183,6 +186,20 @@ void ProgressWatch::watch() {
     isDrawn = true;
   }
   if (isDrawn) clearLine();
+}
+
+/// Lines for a log: it is whole after each of them.
+void ProgressWatch::watchPlainly() {
+  const Clock::time_point begin = Clock::now();
+  std::unique_lock lock(mutex_);
+  const std::chrono::duration<double> pause(work_.plainEvery_s);
+  while (!changed_.wait_for(lock, pause, [&] { return is_over_; })) {
+    const std::string count =
+        join(work_.unit, " ", numberText(at_.load()), " of ", numberText(work_.last));
+    std::fprintf(stderr, "%s\n",
+                 clockLine(join(work_.title, ": ", count), secondsSince(begin), what_).c_str());
+    std::fflush(stderr);
+  }
 }
 
 }  // namespace tangere::cli

@@ -26,6 +26,9 @@ class ProgressBar {
     std::string unit{};  ///< one of what is counted, "step"; "" shows no counts and no rate
     double first = 0;    ///< where it begins
     double last = 0;     ///< where it ends
+    /// ProgressWatch: where stderr is no terminal, a line of its own so often; 0: none. Not with
+    /// -q.
+    double plainEvery_s = 0;
   };
   ProgressBar(const CommonOptions& common, const Work& work);
   ~ProgressBar() { clear(); }
@@ -60,6 +63,7 @@ class ProgressWatch {
 
  private:
   void watch();
+  void watchPlainly();
 
   ProgressBar::Work work_;
   std::atomic<double> at_;

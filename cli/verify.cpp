@@ -26,6 +26,9 @@ struct VerifyOptions {
   bool markdown = false;
 };
 
+/// Of progress, into a pipe or a log.
+constexpr double kLineEvery_s = 3;
+
 /// Beside the cases of a folder: what other engines reach.
 constexpr const char* kPeersFile = "peers.json";
 
@@ -223,7 +226,8 @@ std::vector<std::string> lanesOf(const std::string& path, const Json& document) 
   return lanes;
 }
 
-/// What is to do for a case; lanes that cannot be run are in the outcome of a job without family.
+/// What is to do for a case; families that are not known and lanes that cannot be run are in the
+/// outcome of a job without family: a newer list of cases is no reason to run none of it.
 void addJobs(const std::string& path, const Json& document, std::vector<Job>* jobs) {
   const std::string id = document["id"], family = document["family"];
   const auto& all = families();
@@ -231,10 +235,17 @@ void addJobs(const std::string& path, const Json& document, std::vector<Job>* jo
   if (found == all.end()) {
     std::vector<std::string> known;
     for (const auto& [name, unused] : all) known.push_back(name);
-    throw CommandError(kInputRejected,
-                       {{.file = path,
-                         .message = join("family: found '", family, "', which does not exist",
-                                         nearNames(family, known))}});
+    Job job{.path = path,
+            .document = &document,
+            .family = nullptr,
+            .laneName = {},
+            .lane = {},
+            .outcome = {},
+            .error = {}};
+    job.outcome.skipped.push_back(
+        {id, "", join(path, ": no family '", family, "' is known", nearNames(family, known))});
+    jobs->push_back(std::move(job));
+    return;
   }
   for (const std::string& lane : lanesOf(path, document)) {
     const std::optional<Lane> how = laneOf(lane);
@@ -263,8 +274,10 @@ void addJobs(const std::string& path, const Json& document, std::vector<Job>* jo
 /// All of them, on some threads; results are in the order of the jobs whatever their number.
 void runJobs(const CommonOptions& common, std::vector<Job>* jobs) {
   std::atomic<std::size_t> next{0};
-  ProgressWatch watch(
-      common, {.title = "verify", .unit = "case", .last = static_cast<double>(jobs->size())});
+  ProgressWatch watch(common, {.title = "verify",
+                               .unit = "case",
+                               .last = static_cast<double>(jobs->size()),
+                               .plainEvery_s = kLineEvery_s});
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs->size() && !interrupted(); i = next++) {
       Job& job = (*jobs)[i];

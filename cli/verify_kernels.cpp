@@ -2,7 +2,6 @@
 #include "verify_kernels.hpp"
 
 #include <tangere/collision.hpp>
-#include <tangere/contact_handler.hpp>
 #include <tangere/simulator.hpp>
 
 #include <algorithm>
@@ -26,118 +25,75 @@ double positive(const Json& parameters, const char* name) {
 // --- one step of the convex solver
 // -----------------------------------------------------------------
 
-/// The regularized friction cone as it was published (Castro, Permenter, Han 2022), with the
-/// dissipation before a gap is closed as well: the contacts of the engine leave that out.
-class PublishedContact final : public ContactHandler {
- public:
-  struct Law {
-    double stiffness, dissipationTime, friction, beta, sigma, gap;
-  };
-  PublishedContact(int body, const Law& law) : body_(body), law_(law) {}
+/// A point mass over a plane: a ball so heavy to turn that it does not, whatever pulls at its rim.
+struct PointMass {
+  static constexpr double kRadius = 0.01;
+  static constexpr double kMomentPart = 1e22;  // of m r^2
 
-  int detect(const HandlerView& view) override {
-    center_ = view.centerOfMass(body_);
-    return 1;
+  static Simulator over(const Json& parameters, const Json& state) {
+    const double mass = positive(parameters, "m");
+    ModelBuilder builder;
+    SimulationOptions options =
+        accurateOptions({.dt = positive(parameters, "dt"), .solver = SolverType::Sap},
+                        {0, 0, -number(parameters, "g")});
+    // The published law, to rounding. The engine estimates the inverse mass of a contact as
+    // |W|_F / 3, which of w times the identity is w / sqrt(3); the case takes w.
+    const double estimate = 1 / std::sqrt(3.0);
+    options.sap.friction = SapFriction::Cone;
+    options.sap.nearRigid = positive(parameters, "beta") / std::sqrt(estimate);
+    options.sap.frictionRegularization = positive(parameters, "sigma") / estimate;
+    options.sap.relativeTolerance = 1e-15;
+    options.sap.absoluteTolerance = 1e-18;
+    options.sap.lineSearchTolerance = 1e-8;
+    builder.setOptions(options);
+    // Two of them in series have the stiffness of the case; dissipation times add up.
+    builder.addMaterial({.name = "stuff",
+                         .friction = number(parameters, "mu"),
+                         .stiffness = 2 * positive(parameters, "k"),
+                         .relaxationTime = number(parameters, "tau_d") / 2});
+    Body plane{.name = "plane", .type = BodyType::Fixed};
+    plane.shapes.push_back({.shape = std::make_shared<Plane>(), .material = "stuff"});
+    builder.addBody(plane);
+    Body body{.name = "point"};
+    const double moment = kMomentPart * mass * kRadius * kRadius;
+    body.massProperties =
+        MassProperties{.mass = mass, .inertia = {{{moment, 0, 0}, {0, moment, 0}, {0, 0, moment}}}};
+    body.pose.translation = {0, 0, kRadius + number(state, "phi0")};
+    body.linearVelocity = {number(state, "vt0"), 0, number(state, "vn0")};
+    body.shapes.push_back({.shape = std::make_shared<Sphere>(kRadius), .material = "stuff"});
+    builder.addBody(body);
+    return Simulator(builder.build());
   }
-  ConstraintRows rows(int) const override {
-    ConstraintRows out;
-    out.body1 = body_;
-    out.numRows = 3;
-    const std::array<Vec3, 3> directions{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
-    for (std::size_t i = 0; i < 3; ++i) {
-      out.row[i].direction = directions[i];
-      out.row[i].point1 = out.row[i].point2 = center_;
-    }
-    return out;
-  }
-  void prepare(int, Real dt, int, const Real* delassus) override {
-    const double w = delassus[0], time = dt + law_.dissipationTime;
-    rn_ = std::max(law_.beta * law_.beta / (4 * kPi * kPi) * w, 1 / (dt * law_.stiffness * time));
-    rt_ = law_.sigma * w;
-    target_ = -law_.gap / time;
-  }
-  Real evaluate(int, const Real* vc, Real* gamma, Real* hessian) const override {
-    const double y0 = -vc[0] / rt_, y1 = -vc[1] / rt_, yn = (target_ - vc[2]) / rn_;
-    const double length = std::hypot(y0, y1), mu = law_.friction, muHat = mu * rt_ / rn_;
-    gamma[0] = gamma[1] = gamma[2] = 0;
-    if (hessian != nullptr) std::fill(hessian, hessian + 9, 0);
-    if (!(yn > -muHat * length)) return 0;
-    if (length <= mu * yn) {
-      gamma[0] = y0;
-      gamma[1] = y1;
-      gamma[2] = yn;
-      if (hessian != nullptr) {
-        hessian[0] = hessian[4] = 1 / rt_;
-        hessian[8] = 1 / rn_;
-      }
-    } else {
-      const double factor = 1 / (1 + mu * muHat), t0 = y0 / length, t1 = y1 / length;
-      const double normal = factor * (yn + muHat * length);
-      gamma[0] = mu * normal * t0;
-      gamma[1] = mu * normal * t1;
-      gamma[2] = normal;
-      if (hessian != nullptr) {
-        const double along = mu * factor * muHat / rt_, across = mu * normal / (length * rt_);
-        hessian[0] = along * t0 * t0 + across * t1 * t1;
-        hessian[1] = hessian[3] = (along - across) * t0 * t1;
-        hessian[4] = along * t1 * t1 + across * t0 * t0;
-        hessian[2] = hessian[6] = mu * factor / rn_ * t0;
-        hessian[5] = hessian[7] = mu * factor / rn_ * t1;
-        hessian[8] = factor / rn_;
-      }
-    }
-    return 0.5 * (rt_ * (gamma[0] * gamma[0] + gamma[1] * gamma[1]) + rn_ * gamma[2] * gamma[2]);
-  }
-  [[nodiscard]] double normalRegularization() const { return rn_; }
-  [[nodiscard]] double tangentRegularization() const { return rt_; }
-
- private:
-  int body_;
-  Law law_;
-  Vec3 center_{};
-  double rn_ = 0, rt_ = 0, target_ = 0;
 };
 
 }  // namespace
 
 Measured sapContact(const Json& parameters, const Lane&) {
-  const double mass = positive(parameters, "m"), g = number(parameters, "g"),
-               dt = positive(parameters, "dt"), mu = number(parameters, "mu");
+  const double dt = positive(parameters, "dt"), mu = number(parameters, "mu");
+  const double settling = dt + number(parameters, "tau_d");
   if (!parameters.contains("states") || !parameters["states"].is_array())
     throw InvalidInput("parameter 'states' must be a list");
   Measured out;
   int index = 0;
   for (const Json& state : parameters["states"]) {
-    ModelBuilder builder;
-    SimulationOptions options = accurateOptions({.dt = dt, .solver = SolverType::Sap}, {0, 0, -g});
-    options.sap.relativeTolerance = 1e-15;
-    options.sap.absoluteTolerance = 1e-18;
-    options.sap.lineSearchTolerance = 1e-8;
-    builder.setOptions(options);
-    Body body{.name = "point"};
-    const double moment = 1e-3 * mass;
-    body.massProperties =
-        MassProperties{.mass = mass, .inertia = {{{moment, 0, 0}, {0, moment, 0}, {0, 0, moment}}}};
-    body.linearVelocity = {number(state, "vt0"), 0, number(state, "vn0")};
-    builder.addBody(body);
-    Simulator simulator(builder.build());
-    const auto contact = std::make_shared<PublishedContact>(
-        0, PublishedContact::Law{positive(parameters, "k"), number(parameters, "tau_d"), mu,
-                                 number(parameters, "beta"), positive(parameters, "sigma"),
-                                 number(state, "phi0")});
-    simulator.addContactHandler(contact);
+    Simulator simulator = PointMass::over(parameters, state);
     simulator.step();
-    const HandlerForce& force = simulator.handlerForces(0)[0];
-    const Vec3 v = simulator.body(0).linearVelocity;
-    const double tangent = force.force[0] * dt, normal = force.force[2] * dt;
+    const int point = simulator.model().findBody("point");
+    Vec3 impulse{};
+    for (const ContactForce& contact : simulator.contacts())
+      impulse += contact.force * (contact.body1 == point ? dt : -dt);
+    const Vec3 v = simulator.body(point).linearVelocity;
+    const double tangent = impulse.x, normal = impulse.z;
     const std::string name = "state" + std::to_string(index++);
     const bool isOpen = !(normal > 0),
                isStuck = std::fabs(tangent) < mu * normal * (1 - 1e-9) || tangent == 0;
     out[name + "_regime"] = {labelCode(isOpen ? "open" : isStuck ? "stick" : "slide")};
     out[name + "_v"] = {v.x, v.z};
     out[name + "_gamma"] = {tangent, normal};
-    out["Rn"] = {contact->normalRegularization()};
-    out["Rt"] = {contact->tangentRegularization()};
+    // What sticks tells both: gamma_n = (v_hat - v_n) / Rn, gamma_t = -v_t / Rt.
+    if (isOpen || !isStuck) continue;
+    out["Rn"] = {(-number(state, "phi0") / settling - v.z) / normal};
+    if (tangent != 0) out["Rt"] = {-v.x / tangent};
   }
   return out;
 }

@@ -75,8 +75,8 @@ enum class SapFriction : std::uint8_t {
   /// Coulomb's law: mu times the normal impulse of the same step. Each convex problem has fixed
   /// bounds; it is solved again with new ones until they are those of its solution.
   Coulomb,
-  /// The cone of the published method: one convex problem, but what slides is pushed apart at mu
-  /// times its slip.
+  /// The law of the published method: one convex problem, but what slides is pushed apart at mu
+  /// times its slip, and dissipation brakes before a gap is closed.
   Cone,
 };
 

@@ -51,7 +51,8 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
           contact.friction, options.frictionRegularization * mass,
           kernel::rowRegularization(dt, contact.stiffness, contact.dissipationTime,
                                     options.nearRigid, mass),
-          kernel::rowTargetVelocity(dt, contact.dissipationTime, contact.gap, true)));
+          kernel::rowTargetVelocity(dt, contact.dissipationTime, contact.gap,
+                                    options.friction == SapFriction::Coulomb)));
       cones_.back().held[0] = contact.heldImpulse[0];
       cones_.back().held[1] = contact.heldImpulse[1];
       contact_facts_.push_back({.inverseMass = mass,

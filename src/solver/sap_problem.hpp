@@ -53,7 +53,8 @@ enum class SapKind : std::uint8_t {
 };
 
 /// gamma_n/dt = (-k phi - k tau_d v_n)_+, phi = gap + dt v_n, and |gamma_t| <= mu gamma_n.
-/// A gap above zero neither pushes nor brakes before it is closed, whatever the dissipation.
+/// A gap above zero neither pushes nor brakes before it is closed, whatever the dissipation (but
+/// for SapFriction::Cone).
 struct SapContact {
   Real friction = 0;  ///< mu; infinity is not allowed, 1e6 is
   /// k [N/m]; infinity: as stiff as the step resolves (period SapOptions::nearRigid * dt).

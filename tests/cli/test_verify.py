@@ -533,7 +533,7 @@ class Verify(unittest.TestCase):
     def test_what_is_no_case_is_rejected_by_name(self):
         case = {"id": "x", "family": "bounce_zeno", "parameters": {"g": 9.81}, "checks": [
             {"quantity": "t_1", "reference": 1, "tolerance_goal": {LANE: rel(1)}}]}
-        for change, word in (({"family": "bounce_zenno"}, "bounce_zeno"), ({}, "'h'"), ({"checks": 3}, "checks")):
+        for change, word in (({}, "'h'"), ({"checks": 3}, "checks")):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
                 json.dump({**case, **change}, file)
                 file.flush()
@@ -541,6 +541,84 @@ class Verify(unittest.TestCase):
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertIn(word, done.stderr)
                 self.assertIn(file.name, done.stderr)
+
+    def test_a_family_that_is_not_known_skips_its_case_and_no_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, family in (("a", "bounce_zenno"), ("b", "bounce_zeno")):
+                parameters, checks = bounce(random.Random(3))
+                case = {"id": name, "family": family, "parameters": parameters,
+                        "checks": [{"quantity": q, "reference": reference, "tolerance_goal": {LANE: goal}}
+                                   for q, (reference, goal) in checks.items()]}
+                with open(os.path.join(folder, name + ".json"), "w") as file:
+                    json.dump(case, file)
+            document = self.verify(folder)
+            self.assertEqual({row["case"] for row in document["rows"]}, {"b"})
+            self.assert_passed(document)
+            (skipped,) = document["skipped"]
+            self.assertEqual(skipped["case"], "a")
+            for word in ("bounce_zenno", "bounce_zeno", "a.json"):
+                self.assertIn(word, skipped["reason"])
+            done = subprocess.run([PROGRAM, "verify", folder], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (line,) = [line for line in done.stdout.splitlines() if line.startswith("skip")]
+            self.assertIn("bounce_zenno", line)
+
+    def test_a_log_gets_a_line_of_progress_every_few_seconds(self):
+        case = os.path.join(CASES, "A04_modia_bounce_steel.json")
+        run = subprocess.run([PROGRAM, "verify", *[case] * 400], capture_output=True, text=True, timeout=600)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        lines = run.stderr.splitlines()
+        self.assertGreater(len(lines), 0)
+        for line in lines:
+            self.assertRegex(line, r"^verify: case \d+ of 400, \d+:\d\d$")
+        quiet = subprocess.run([PROGRAM, "verify", "-q", case], capture_output=True, text=True, timeout=60)
+        self.assertEqual(quiet.stderr, "")
+
+    def test_the_contact_of_the_convex_solver_is_that_of_the_engine(self):
+        """Other parameters than those of the golden case; the optimality conditions of the published law, solved
+        here in closed form."""
+        r = random.Random(20261118)
+        m, k, tau, mu, dt, g = 0.4, 3e4, 0.004, 0.7, 2e-3, 3.7
+        beta, sigma = 0.5, 3e-3
+        w = 1 / m
+        rn = max(beta**2 / (4 * math.pi**2) * w, 1 / (dt * k * (dt + tau)))
+        rt = sigma * w
+        states, checks, regimes = [], [], set()
+        for i in range(20):
+            phi, vt, vn = r.uniform(-2e-4, 5e-5), r.choice((1e-3, 0.5)) * r.uniform(-1, 1), r.uniform(-0.4, 0.2)
+            states.append({"phi0": phi, "vt0": vt, "vn0": vn})
+            free, target = vn - g * dt, -phi / (dt + tau)
+            # Stuck: each direction for itself. Sliding: gamma_t = mu gamma_n against the slip.
+            n = (target - free) / (w + rn)
+            t = -vt / (w + rt)
+            regime = "stick"
+            if target - free <= -mu * abs(vt):
+                regime = "open"
+                n = t = 0
+            elif abs(t) > mu * n:
+                regime = "slide"
+                muhat = mu * rt / rn
+                # n = (y_n + muhat |y_t|) / (1 + mu muhat), y_n = (target - v_n)/rn, |y_t| = |v_t|/rt,
+                # v_n = free + w n, |v_t| = |vt| - w mu n.
+                n = (((target - free) / rn + muhat * abs(vt) / rt)
+                     / (1 + mu * muhat + w / rn + muhat * mu * w / rt))
+                t = -math.copysign(mu * n, vt)
+            regimes.add(regime)
+            for quantity, reference, goal in ((f"state{i}_regime", regime, {"type": "equal"}),
+                                              (f"state{i}_v", [vt + w * t, free + w * n], absolute(1e-12)),
+                                              (f"state{i}_gamma", [t, n], {"type": "rel_to_max", "value": 1e-9})):
+                checks.append({"quantity": quantity, "reference": reference, "tolerance_goal": {"sap": goal}})
+        self.assertEqual(regimes, {"stick", "slide", "open"})
+        for quantity, reference in (("Rn", rn), ("Rt", rt)):
+            checks.append({"quantity": quantity, "reference": reference, "tolerance_goal": {"sap": rel(1e-12)}})
+        case = {"id": "contact", "family": "sap_contact", "checks": checks,
+                "parameters": {"m": m, "k": k, "tau_d": tau, "mu": mu, "dt": dt, "g": g, "beta": beta, "sigma": sigma,
+                               "states": states}}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(case, file)
+            file.flush()
+            document = self.verify(file.name)
+        self.assert_passed(document)
 
 
 if __name__ == "__main__":
