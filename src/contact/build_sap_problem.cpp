@@ -168,6 +168,14 @@ void turnBias(int treeIndex, const model::ModelData& model, const State& state, 
   dynamics::computeTreeVelocities(sap.trees, treeIndex, state.v);
 }
 
+/// Whether a velocity of a tree is in rad/s.
+bool isAngle(const model::ModelData& model, const model::TreeDof& dof) {
+  const model::ModelJoint& joint = model.joints[model.treeJoints[dof.joint].joint];
+  constexpr int kAngleOfPlanar = 2;
+  if (joint.joint.type == JointType::Planar) return dof.v - joint.v == kAngleOfPlanar;
+  return joint.joint.type != JointType::Prismatic;
+}
+
 /// A part of a radian in one step: there the Coriolis forces of the start alone add energy, the
 /// more the faster it turns, until nothing is left of the motion.
 bool isTurningFar(int treeIndex, const model::ModelData& model, const SapWorkspace& sap) {
@@ -176,7 +184,8 @@ bool isTurningFar(int treeIndex, const model::ModelData& model, const SapWorkspa
   const Real* v0 = sap.v0.data() + sap.problem.firstVelocity[sap.cliqueOfTree[treeIndex]];
   if (tree.numDofs < 2) return false;  // one coordinate alone has none that matter
   Real most = 0;
-  for (int k = 0; k < tree.numDofs; ++k) most = std::max(most, std::fabs(v0[k]));
+  for (int k = 0; k < tree.numDofs; ++k)
+    if (isAngle(model, model.dofs[tree.firstDof + k])) most = std::max(most, std::fabs(v0[k]));
   return most * model.options.dt > kFar;
 }
 
