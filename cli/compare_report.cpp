@@ -38,6 +38,15 @@ std::string horizonText(const ComparedScene& scene, const SolverStudy& study) {
               " at most (dt ", timeText(dt), ")");
 }
 
+/// What is left to say of errors that jump with where the steps fall.
+std::string overallText(const Judgement& judgement) {
+  if (!judgement.overall) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, ", over all of them they fall with order %.2f",
+                judgement.overall->order);
+  return text;
+}
+
 std::string earlyText(const SolverStudy& study) {
   if (!study.earlyFit) return {};
   return join("; until ", timeText(study.earlyUntil_s), " they fall with ",
@@ -110,6 +119,7 @@ Json solverJson(const ComparedScene& scene, std::size_t index) {
                    {"rms", fitJson(study.rmsOrder)},
                    {"impulse", fitJson(study.impulseOrder)},
                    {"energy", fitJson(study.energyOrder)}};
+  json["overall_order"] = fitJson(study.judgement.overall);
   const bool isChaotic = study.judgement.verdict == Verdict::Chaotic;
   const std::optional<ErrorGrowth> growth = isChaotic ? study.judgement.growth : std::nullopt;
   json["growth_per_s"] = orNull(growth.has_value(), growth ? growth->rate : 0);
@@ -190,7 +200,7 @@ std::string verdictSentence(const ComparedScene& scene, const SolverStudy& study
           timeText(judgement.growth->gainPerHalving), " longer; ", horizonText(scene, study),
           earlyText(study));
     case Verdict::Scattered:
-      return join("no order: errors follow no power of the step; ",
+      return join("no order: errors follow no power of the step", overallText(judgement), "; ",
                   judgement.plateau > scene.wantedError
                       ? horizonText(scene, study)
                       : join("the finest is off by ", percentText(judgement.plateau)),

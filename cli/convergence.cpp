@@ -136,6 +136,13 @@ std::optional<OrderFit> fitOrder(std::span<const LadderError> ladder,
   return best;
 }
 
+std::optional<OrderFit> fitAll(std::span<const LadderError> ladder,
+                               const ReferenceOfLadder& reference) {
+  const std::vector<LadderError> levels = usable(ladder, reference);
+  if (levels.size() < kMinLevels) return std::nullopt;
+  return bestFit(levels, reference.dt);
+}
+
 std::optional<ErrorGrowth> fitGrowth(std::span<const Horizon> horizons) {
   if (horizons.size() < kMinLevels) return std::nullopt;
   std::vector<Real> halvings, times;
@@ -177,6 +184,7 @@ Judgement judge(const Evidence& evidence) {
   if (evidence.ladder.size() < kMinLevels) return out;
   out.growth = fitGrowth(evidence.horizons);
   out.fit = fitOrder(evidence.ladder, evidence.reference);
+  out.overall = fitAll(evidence.ladder, evidence.reference);
   if (isPlateau(evidence)) {
     out.verdict = Verdict::Plateau;
     out.fit.reset();

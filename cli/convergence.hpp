@@ -43,6 +43,11 @@ struct ReferenceOfLadder {
 [[nodiscard]] std::optional<OrderFit> fitOrder(std::span<const LadderError> ladder,
                                                const ReferenceOfLadder& reference);
 
+/// The same over all steps, however much the errors scatter about the line: where an impact falls
+/// within a step may matter as much as the step. Nothing where there are no three.
+[[nodiscard]] std::optional<OrderFit> fitAll(std::span<const LadderError> ladder,
+                                             const ReferenceOfLadder& reference);
+
 /// Until when the step keeps an error.
 struct Horizon {
   Real dt = 0;    ///< [s]
@@ -74,6 +79,7 @@ enum class Verdict : unsigned char {
 struct Judgement {
   Verdict verdict = Verdict::TooFew;
   std::optional<OrderFit> fit{};
+  std::optional<OrderFit> overall{};  ///< fitAll()
   std::optional<ErrorGrowth> growth{};
   Real plateau = 0;  ///< what is left of the error at the finest step
   Real largest = 0;  ///< error of any step

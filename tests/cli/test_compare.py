@@ -20,7 +20,7 @@ from program_test import ProgramTest
 PROGRAM = ""
 SCENES = pathlib.Path()
 KEYS = ["scene", "duration_s", "wanted_error", "reference", "bodies", "laws", "times_s", "solvers"]
-SOLVER_KEYS = ["solver", "ran", "why_not", "notes", "levels", "trials", "reference_error", "verdict", "order", "growth_per_s",
+SOLVER_KEYS = ["solver", "ran", "why_not", "notes", "levels", "trials", "reference_error", "verdict", "order", "overall_order", "growth_per_s",
                "gain_per_halving_s", "early_order", "early_until_s", "recommended", "sentence", "recommendation"]
 LEVEL_KEYS = ["dt", "steps", "is_reference", "stopped", "error_max", "body", "time_s", "error_rms", "impulse_error",
               "energy_error", "holds_until_s", "wall_s_per_s", "energy", "error_over_time", "rms_over_time",
