@@ -2,7 +2,7 @@
 #
 # The two commands:  make demo   builds, runs the demonstration, writes out/demo.html
 #                    make test   builds and runs every check
-# Also: make docs (the pages as a site), pictures (those of the README), python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), bench, install, clean.
+# Also: make docs (the pages as a site), pictures (those of the README), python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), metamorphic (METAMORPHIC scenes each), bench, install, clean.
 
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
@@ -12,6 +12,9 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 TEST_FUZZ_SECONDS ?= 8
 TEST_FUZZ_RUNS ?= 20000
+# Random scenes for each relation, beginning with METAMORPHIC_SEED; `make test` takes a few of them.
+METAMORPHIC ?= 2000
+METAMORPHIC_SEED ?= 1
 
 CMAKE_BUILD = cmake --build build/$(1) --parallel $(JOBS)
 # Configures once; afterwards the build itself sees to changed CMake files.
@@ -23,7 +26,7 @@ SPACE := $(subst ,, )
 DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O3
 
 .PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
-        sanitize fuzz-build fuzz python bench docs pictures install clean
+        sanitize fuzz-build fuzz metamorphic python bench docs pictures install clean
 
 demo:
 	@./bootstrap.sh build
@@ -90,6 +93,14 @@ sanitize: bootstrap
 
 fuzz: fuzz-build
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
+
+# Relations that hold for every scene under every solver. Scenes that break one are shrunk and
+# written to out/metamorphic. Some minutes for each of impulse and sap, hours for event.
+metamorphic: build-release
+	@mkdir -p out/metamorphic
+	@TANGERE_METAMORPHIC=$(METAMORPHIC) TANGERE_METAMORPHIC_SEED=$(METAMORPHIC_SEED) \
+	  TANGERE_METAMORPHIC_OUT=$(CURDIR)/out/metamorphic \
+	  ctest --test-dir build/release --output-on-failure --parallel $(JOBS) --timeout 86400 --tests-regex '^metamorphic\.'
 
 # The Python package in an environment of its own: its wheel, and its tests. The
 # compilers by the names that CMake gives them, so that ccache knows what the other builds

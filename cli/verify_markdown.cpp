@@ -22,6 +22,13 @@ the entries), `le_factor` x / r. A lane is a solver and its step: `accurate` is 
 calls. Errors below 1e-15 are rounding and shown as 0.
 )";
 
+constexpr const char* kTail = R"(
+## What every scene keeps
+
+[metamorphic.md](metamorphic.md): relations that hold for every scene under every solver, tried on random ones, and how
+far each solver keeps them.
+)";
+
 std::string shortNumber(double value) {
   if (value < 1e-15) return "0";
   char buffer[32];
@@ -78,7 +85,7 @@ std::string accuracyMarkdown(const Outcome& outcome, const Json& peers) {
     for (const Skipped& s : outcome.skipped)
       out += join("| ", s.caseId, " | ", s.lane, " | ", s.reason, " |\n");
   }
-  return out;
+  return out + kTail;
 }
 
 }  // namespace tangere::cli

@@ -81,6 +81,20 @@ std::vector<Horizon> chaoticHorizons() {
   return out;
 }
 
+// Errors of first order that jump by 1.6 up and down with where the steps fall.
+TEST(FitAll, FindsTheOrderOfErrorsThatJump) {
+  std::vector<LadderError> ladder;
+  for (int i = 0; i < 8; ++i) {
+    const Real dt = std::ldexp(Real(0.01), -i);
+    ladder.push_back({dt, 3 * dt * (i % 3 == 0 ? 1.6 : 1 / 1.6)});
+  }
+  const std::optional<OrderFit> fit = fitAll(ladder, {});
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->order, 1, 0.1);
+  EXPECT_EQ(fit->numLevels, 8);
+  EXPECT_FALSE(fitAll(std::span(ladder).first(2), {}));
+}
+
 TEST(FitGrowth, FindsTheRateFromTheTimesThatStepsAreGoodFor) {
   const auto growth = fitGrowth(chaoticHorizons());
   ASSERT_TRUE(growth);

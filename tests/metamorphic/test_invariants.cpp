@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every step of every solver keeps, on random scenes: momentum, energy, restitution, Coulomb's
+// law, and that nothing pushes across a gap. Numbers of scenes and seeds as in test_relations.cpp.
+#include "metamorphic/check_relation.hpp"
+#include "metamorphic/scene_case.hpp"
+#include "metamorphic/solver_parameter.hpp"
+#include "sim/random_scene.hpp"
+
+#include <tangere/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+namespace tangere::test {
+namespace {
+
+/// How far a run breaks what it must keep, and what it says; at most 1 where all is well.
+struct Finding {
+  Real size = 0;
+  std::string text{};
+  int numChecked = 0;
+
+  void note(Real value, Real allowed, const std::string& what) {
+    ++numChecked;
+    if (!(value / allowed > size)) return;
+    size = value / allowed;
+    char number[64];
+    std::snprintf(number, sizeof number, ": %.3g, allowed %.3g", value, allowed);
+    text = what + number;
+  }
+};
+
+using Check = std::function<Finding(const Case&)>;
+
+/// Runs the check on random cases; those that fail are shrunk and written down.
+void expectInvariant(const std::string& name, SolverType solver, const CaseLimits& limits,
+                     const std::function<void(Case&)>& change, const Check& check, int few) {
+  const long count = fromEnvironment("TANGERE_METAMORPHIC", few);
+  const long first = fromEnvironment("TANGERE_METAMORPHIC_SEED", 1);
+  const long maxFailures = fromEnvironment("TANGERE_METAMORPHIC_FAILURES", 3);
+  long numFailed = 0, numChecked = 0, seed = first;
+  Real worst = 0;
+  for (; seed < first + count && numFailed < maxFailures; ++seed) {
+    Case scene = randomCase(static_cast<std::uint64_t>(seed), solver, limits);
+    change(scene);
+    const Finding found = check(scene);
+    numChecked += found.numChecked;
+    if (found.size <= 1) {
+      worst = std::max(worst, found.size);
+      continue;
+    }
+    if (++numFailed > 3) {
+      std::printf("%s, %s, seed %ld: %s\n", name.c_str(), solverTypeName(solver), seed,
+                  found.text.c_str());
+      continue;
+    }
+    const Case smallest =
+        shrunk(scene, [&](const Case& smaller) { return check(smaller).size > 1; });
+    const std::string path = outputFolder() + "/" + name + "_" + solverTypeName(solver) + "_" +
+                             std::to_string(seed) + ".toml";
+    const std::string text = name + ", seed " + std::to_string(seed) + ": " + check(smallest).text;
+    writeCase(path, smallest, text + "\n");
+    ADD_FAILURE() << "TANGERE_METAMORPHIC=1 TANGERE_METAMORPHIC_SEED=" << seed << "\n"
+                  << text << "\n  shrunk to " << smallest.bodies.size() << " bodies in " << path;
+  }
+  std::printf(
+      "%s, %s: seeds %ld to %ld, %ld values, the largest %.2g of what is allowed, %ld failed\n",
+      name.c_str(), solverTypeName(solver), first, seed - 1, numChecked, worst, numFailed);
+  if (count >= 20) {
+    EXPECT_GT(numChecked, count) << "the cases say too little";
+  }
+}
+
+Mat3 inertiaInWorld(const Simulator& sim, int body) {
+  const Mat3 R = sim.body(body).pose.rotation;
+  return R * sim.model().massProperties(body).inertia * transpose(R);
+}
+
+/// Steps up to the first contact and `numAfter` on; `each` is called after every step.
+template <class Each>
+void stepPastContact(Simulator& sim, int numAfter, const Each& each) {
+  constexpr int kMost = 600;
+  int numLeft = kMost + numAfter;
+  for (bool hasTouched = false; numLeft > 0; --numLeft) {
+    if (isRefused(sim.step().status)) return;
+    each();
+    if (hasTouched || (sim.report().numContacts == 0 && sim.events().empty())) continue;
+    hasTouched = true;
+    numLeft = std::min(numLeft, numAfter);
+  }
+}
+
+/// A step of the event solver may take long: it has steps to spare for few.
+int numAfterContact(SolverType solver) { return solver == SolverType::Event ? 10 : 40; }
+
+std::string atStep(const Simulator& sim) { return "step " + std::to_string(sim.state().step); }
+
+// ---- momentum ----------------------------------------------------------------------------------
+
+struct TotalMomentum {
+  Vec3 linear{}, angular{};
+  Real size = 0, turning = 0;  ///< sums of magnitudes
+};
+
+TotalMomentum momentumOf(const Simulator& sim) {
+  TotalMomentum sum;
+  for (int i = 0; i < sim.model().numBodies(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const Real mass = sim.model().massProperties(i).mass;
+    const Vec3& x = sim.state().center[k];
+    const Vec3 p = sim.state().velocity[k] * mass;
+    const Vec3 spin = inertiaInWorld(sim, i) * sim.state().angularVelocity[k];
+    sum.linear += p;
+    sum.angular += cross(x, p) + spin;
+    sum.size += norm(p);
+    sum.turning += norm(x) * norm(p) + norm(spin);
+  }
+  return sum;
+}
+
+Finding momentumChange(const Case& scene) {
+  Finding found;
+  Simulator sim = startOf(scene);
+  const TotalMomentum before = momentumOf(sim);
+  const bool isEvent = scene.options.solver == SolverType::Event;
+  // The event solver integrates the way of the origin and the turning, to its tolerance.
+  const Real linear = isEvent ? 1e-7 : 1e-12, angular = isEvent ? 1e-6 : 1e-9;
+  stepPastContact(sim, numAfterContact(scene.options.solver), [&] {
+    const TotalMomentum now = momentumOf(sim);
+    const Real steps = static_cast<Real>(sim.state().step);
+    found.note(norm(now.linear - before.linear), linear * steps * std::max(now.size, before.size),
+               atStep(sim) + ", linear momentum changed");
+    found.note(norm(now.angular - before.angular), angular * std::max(now.turning, before.turning),
+               atStep(sim) + ", angular momentum changed");
+  });
+  return found;
+}
+
+class Invariants : public testing::TestWithParam<SolverType> {
+ protected:
+  static int few() { return GetParam() == SolverType::Event ? 10 : 60; }
+};
+
+TEST_P(Invariants, MomentumOfAnIsolatedGroupStays) {
+  const auto change = [](Case& scene) {
+    scene.options.gravity = {};
+    // Bodies that are pushed out of each other turn about each other.
+    scene.options.impulse.correction = PositionCorrection::None;
+  };
+  expectInvariant("momentum", GetParam(),
+                  {.hasRobots = false, .isIsolated = true, .hasDamping = false}, change,
+                  momentumChange, few());
+}
+
+// ---- energy ------------------------------------------------------------------------------------
+
+Real energyOf(const Simulator& sim) {
+  Real sum = 0;
+  for (int i = 0; i < sim.model().numBodies(); ++i) {
+    if (sim.model().bodyType(i) != BodyType::Dynamic) continue;
+    const auto k = static_cast<std::size_t>(i);
+    const State& state = sim.state();
+    const Real mass = sim.model().massProperties(i).mass;
+    const Vec3& w = state.angularVelocity[k];
+    sum += 0.5 * mass * squaredNorm(state.velocity[k]) + 0.5 * dot(w, inertiaInWorld(sim, i) * w) -
+           mass * dot(sim.model().options().gravity, state.center[k]);
+  }
+  return sum;
+}
+
+Finding energyGain(const Case& scene) {
+  Finding found;
+  Simulator sim = startOf(scene);
+  const Real start = energyOf(sim);
+  const Real gravity = norm(scene.options.gravity);
+  Real allowed = 0, scale = energyScale(sim);
+  std::vector<Vec3> last = sim.state().velocity;
+  stepPastContact(sim, numAfterContact(scene.options.solver), [&] {
+    // x += dt v with the new velocity, and what pushing bodies apart lifts.
+    for (int i = 0; i < sim.model().numBodies(); ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      if (sim.model().bodyType(i) == BodyType::Dynamic)
+        allowed += 0.5 * sim.model().massProperties(i).mass * gravity * scene.options.dt *
+                   norm(sim.state().velocity[k] - last[k]);
+    }
+    last = sim.state().velocity;
+    allowed += std::max<Real>(sim.energy().correction, 0);
+    scale = std::max(scale, energyScale(sim));
+    const Real rounding = scene.options.solver == SolverType::Event ? 1e-6 : 1e-9;
+    found.note(energyOf(sim) - start, allowed + rounding * scale, atStep(sim) + ", energy gained");
+  });
+  return found;
+}
+
+TEST_P(Invariants, EnergyIsNeverGained) {
+  const auto change = [](Case& scene) {
+    for (Body& body : scene.bodies)
+      if (body.type == BodyType::Kinematic) body.type = BodyType::Dynamic;
+  };
+  expectInvariant("energy", GetParam(), {.hasRobots = false, .hasDamping = false}, change,
+                  energyGain, few());
+}
+
+// ---- Coulomb, and depth against force ----------------------------------------------------------
+
+Vec3 velocityAt(const Simulator& sim, const std::vector<Vec3>& centers, int body, const Vec3& p) {
+  const auto k = static_cast<std::size_t>(body);
+  return sim.state().velocity[k] + cross(sim.state().angularVelocity[k], p - centers[k]);
+}
+
+Real fastestOf(const Simulator& sim) {
+  Real fastest = norm(sim.model().options().gravity) * sim.model().options().dt;
+  for (const Vec3& v : sim.state().velocity) fastest = std::max(fastest, norm(v));
+  return fastest;
+}
+
+/// One coefficient for all, so that nobody has to know who touches whom.
+void shareFriction(Case& scene) {
+  for (Material& material : scene.materials) {
+    material.friction = scene.materials[0].friction;
+    material.torsionalFriction = material.rollingFriction = 0;
+  }
+}
+
+/// How far the way of a point of a body leaves a straight line within a step [m].
+Real bendOf(const Simulator& sim, const Case& scene, int body) {
+  const std::string name(sim.model().bodyName(body));
+  const Real turn =
+      norm(sim.state().angularVelocity[static_cast<std::size_t>(body)]) * scene.options.dt;
+  for (const Body& one : scene.bodies)
+    if (one.name == name && one.type == BodyType::Dynamic) return turn * turn * reachOf(one);
+  return 0;
+}
+
+/// Forces and slips at the end of the step, about the places of its start.
+Finding coulombError(const Case& given) {
+  Finding found;
+  Case scene = given;
+  shareFriction(scene);
+  const Real mu = scene.materials[0].friction;
+  // Under SAP what is held slips by a tenth of what its friction changes.
+  const Real slipping = scene.options.solver == SolverType::Sap ? 0.3 : 0.05;
+  Simulator sim = startOf(scene);
+  std::vector<Vec3> centers = sim.state().center;
+  stepPastContact(sim, numAfterContact(scene.options.solver), [&] {
+    const std::vector<Vec3> now = sim.state().center;
+    const bool isEvent = scene.options.solver == SolverType::Event;
+    const Real fastest = fastestOf(sim);
+    Real largest = 0;
+    for (const ContactForce& contact : sim.contacts())
+      largest = std::max(largest, norm(contact.force));
+    for (const ContactForce& contact : sim.contacts()) {
+      const Real normal = dot(contact.force, contact.normal);
+      const Vec3 tangent = contact.force - contact.normal * normal;
+      found.note(-normal, 1e-9 * largest, atStep(sim) + ", a contact pulls");
+      found.note(norm(tangent) - mu * normal, 1e-6 * largest,
+                 atStep(sim) + ", friction beyond its cone");
+      // Slips change within a step of the event solver, and in impacts.
+      if (isEvent || sim.report().numImpacts > 0 ||
+          has(sim.report().status, StepStatus::SolverNotConverged) || !(norm(tangent) > 0))
+        continue;
+      const Vec3 slip = velocityAt(sim, centers, contact.body1, contact.position) -
+                        velocityAt(sim, centers, contact.body2, contact.position);
+      const Vec3 sliding = slip - contact.normal * dot(contact.normal, slip);
+      const Real speed = norm(sliding);
+      const Real bend = bendOf(sim, scene, contact.body1) + bendOf(sim, scene, contact.body2);
+      if (speed < slipping * fastest || bend > 0.02 * speed * scene.options.dt) continue;
+      found.note(dot(tangent, sliding) / speed + norm(tangent),
+                 1e-2 * norm(tangent) + 1e-9 * largest,
+                 atStep(sim) + ", friction not against the slip");
+      found.note(mu * normal - norm(tangent), 1e-4 * largest,
+                 atStep(sim) + ", friction of a slip below its cone");
+    }
+    centers = now;
+  });
+  return found;
+}
+
+TEST_P(Invariants, FrictionIsInItsConeAndAgainstTheSlip) {
+  expectInvariant("coulomb", GetParam(), {.hasRobots = false}, shareFriction, coulombError, few());
+}
+
+Finding complementarityError(const Case& scene) {
+  Finding found;
+  Simulator sim = startOf(scene);
+  std::vector<Vec3> centers = sim.state().center;
+  const Real dt = scene.options.dt;
+  stepPastContact(sim, numAfterContact(scene.options.solver), [&] {
+    const std::vector<Vec3> now = sim.state().center;
+    const bool isSolved =
+        sim.report().numImpacts == 0 && !has(sim.report().status, StepStatus::SolverNotConverged);
+    Real largest = 0;
+    for (const ContactForce& contact : sim.contacts())
+      largest = std::max(largest, norm(contact.force));
+    for (const ContactForce& contact : sim.contacts()) {
+      if (!isSolved || scene.options.solver == SolverType::Event) break;
+      const Real force = dot(contact.force, contact.normal);
+      const Real rate =
+          dot(contact.normal, velocityAt(sim, centers, contact.body1, contact.position) -
+                                  velocityAt(sim, centers, contact.body2, contact.position));
+      // What counts as closed, and the curvature of the way.
+      const Real closed = 0.05 * scene.options.impulse.slop + 1e-6 * fastestOf(sim) * dt +
+                          bendOf(sim, scene, contact.body1) + bendOf(sim, scene, contact.body2);
+      const Real gap = -contact.depth + dt * rate;
+      if (force > 1e-6 * largest)
+        found.note(gap - std::max<Real>(-contact.depth, 0) * 1e-9,
+                   closed + std::max<Real>(contact.depth, 0),
+                   atStep(sim) + ", a force across a gap");
+      else
+        found.note(-gap - std::max<Real>(contact.depth, 0), closed,
+                   atStep(sim) + ", an approach without a force");
+    }
+    for (const ContactResult& contact : sim.contactResults()) {
+      found.note(-contact.normalForce, 1e-9 * (std::fabs(contact.normalForce) + 1e-12),
+                 atStep(sim) + ", a contact pulls");
+      found.note(-contact.penetration, 1e-9, atStep(sim) + ", a contact across a gap");
+    }
+    centers = now;
+  });
+  return found;
+}
+
+TEST_P(Invariants, WhatPushesTouchesAndWhatApproachesIsPushed) {
+  expectInvariant(
+      "complementarity", GetParam(), {.hasRobots = false}, [](Case&) {}, complementarityError,
+      few());
+}
+
+// ---- restitution -------------------------------------------------------------------------------
+
+std::vector<Vec3> cornersOf(const Body& body) {
+  std::vector<Vec3> corners;
+  for (const BodyShape& shape : body.shapes) {
+    if (shape.shape->type() == ShapeType::Convex)
+      for (const Vec3& p : static_cast<const Convex&>(*shape.shape).vertices())
+        corners.push_back(shape.pose * p);
+    if (shape.shape->type() == ShapeType::Box) {
+      const Vec3 h = static_cast<const Box&>(*shape.shape).halfExtents();
+      for (int i = 0; i < 8; ++i)
+        corners.push_back(shape.pose * Vec3{(i & 1) != 0 ? h.x : -h.x, (i & 2) != 0 ? h.y : -h.y,
+                                            (i & 4) != 0 ? h.z : -h.z});
+    }
+  }
+  return corners;
+}
+
+/// A polyhedron above a plane at z = 0. Its corners tell, without asking the engine, when one lands
+/// and how fast it leaves.
+Case randomLanding(std::uint64_t seed, SolverType solver) {
+  Random random(scatteredSeed(seed));
+  Case scene;
+  const Real size = random.magnitude(0.05, 1), speed = std::sqrt(2 * kGravity * size);
+  scene.options.solver = solver;
+  scene.options.dt = 5e-4 * size / speed;
+  scene.options.restitutionThreshold = 1e-3 * speed;
+  scene.options.impulse.slop = 1e-4 * size;
+  scene.materials = {{.name = "m0",
+                      .density = random.magnitude(100, 8000),
+                      .friction = random.index(2) == 0 ? 0 : random.uniform(0, 1),
+                      .restitution = random.uniform(0.1, 1)}};
+  scene.bodies = {floorOf("m0")};
+  std::shared_ptr<const Shape> shape;
+  if (random.index(2) == 0) {
+    const Real x = size * random.uniform(0.1, 1), y = size * random.uniform(0.1, 1);
+    shape = box(x, y, size * random.uniform(0.05, 0.5));
+  } else {
+    std::vector<Vec3> points;
+    for (int i = 0; i < 10; ++i) points.push_back(random.vector(size));
+    shape = std::make_shared<Convex>(points);
+  }
+  // A little askew: one corner lands, and soon the next.
+  const Mat3 turn = random.index(2) == 0 ? random.rotation()
+                                         : turnAbout(random.vector(1), random.uniform(0.002, 0.1));
+  Body body = bodyOf("body", shape, {}, turn, "m0");
+  Real lowest = 0;
+  for (const Vec3& p : cornersOf(body)) lowest = std::min(lowest, (turn * p).z);
+  body.pose.translation = {0, 0, -lowest + 0.02 * size};
+  body.linearVelocity = {random.uniform(-1, 1) * speed, 0, -speed * random.uniform(0.3, 1.5)};
+  if (random.index(2) == 0) body.angularVelocity = random.vector(speed / size);
+  scene.bodies.push_back(body);
+  return scene;
+}
+
+struct Corner {
+  Real height = 0, rate = 0;
+};
+
+std::vector<Corner> cornersNow(const Simulator& sim, const std::vector<Vec3>& local) {
+  const BodyState state = sim.body("body");
+  std::vector<Corner> corners;
+  for (const Vec3& p : local) {
+    const Vec3 arm = state.pose.rotation * p;
+    corners.push_back({(state.pose.translation + arm).z,
+                       (state.linearVelocity + cross(state.angularVelocity, arm)).z});
+  }
+  return corners;
+}
+
+struct Restitution {
+  Finding found;
+  int numFirst = 0, numLater = 0;
+};
+
+Restitution restitutionError(const Case& scene) {
+  Restitution result;
+  if (scene.bodies.size() < 2) return result;
+  const Body& body = scene.bodies[1];
+  const std::vector<Vec3> local = cornersOf(body);
+  const Real e = scene.materials[0].restitution, dt = scene.options.dt, reach = reachOf(body);
+  Simulator sim = startOf(scene);
+  std::vector<Corner> before = cornersNow(sim, local);
+  bool hasTouched = false;
+  for (int step = 0; step < 1500; ++step) {
+    const Vec3 lastSpin = sim.body("body").angularVelocity;
+    if (isRefused(sim.step().status)) break;
+    const std::vector<Corner> after = cornersNow(sim, local);
+    const Real spin = std::max(norm(lastSpin), norm(sim.body("body").angularVelocity));
+    // Within the step rates change by gravity and by turning.
+    const Real drift = 2 * (kGravity + spin * spin * reach) * dt;
+    std::size_t landing = local.size();
+    int numLanding = 0, numNear = 0;
+    for (std::size_t i = 0; i < local.size(); ++i) {
+      const bool isLanding = before[i].height > 0 &&
+                             before[i].height + (before[i].rate + drift) * dt < 0 &&
+                             before[i].rate < -20 * drift;
+      if (isLanding) landing = i;
+      numLanding += isLanding ? 1 : 0;
+      // One that rests or nearly lands too: its impulse would be in the balance.
+      const bool isNear = before[i].height < 2 * dt * (std::fabs(before[i].rate) + drift) ||
+                          after[i].height < 2 * dt * (std::fabs(after[i].rate) + drift);
+      numNear += !isLanding && isNear ? 1 : 0;
+    }
+    const bool hasLanded =
+        numLanding == 1 && !(after[landing].height > 0 && after[landing].rate < -drift);
+    if (hasLanded) {
+      const Real approach = -before[landing].rate;
+      // Where others touch too, or land in the same step, their impulses may throw it up faster, or
+      // take some of its speed.
+      const Real lacking = e * approach - after[landing].rate;
+      result.found.note(numNear == 0 ? std::fabs(lacking) : lacking,
+                        drift + (numNear == 0 ? 1e-3 : 0.5 * e) * approach,
+                        "corner " + std::to_string(landing) + " lands at " +
+                            std::to_string(approach) + " m/s in " + atStep(sim) +
+                            (numNear > 0 ? " beside others" : "") + " and leaves at " +
+                            std::to_string(after[landing].rate) + " instead of " +
+                            std::to_string(e * approach) + ", off by");
+      ++(hasTouched ? result.numLater : result.numFirst);
+    }
+    hasTouched = hasTouched || numLanding > 0;
+    before = after;
+  }
+  return result;
+}
+
+TEST_P(Invariants, EveryCornerThatLandsLeavesWithItsRestitution) {
+  if (GetParam() == SolverType::Sap) GTEST_SKIP() << "the convex solver knows no restitution";
+  const long count = fromEnvironment("TANGERE_METAMORPHIC", few());
+  const long first = fromEnvironment("TANGERE_METAMORPHIC_SEED", 1);
+  const long maxFailures = fromEnvironment("TANGERE_METAMORPHIC_FAILURES", 3);
+  int numFirst = 0, numLater = 0;
+  long numFailed = 0;
+  Real worst = 0;
+  for (long seed = first; seed < first + count && numFailed < maxFailures; ++seed) {
+    const Case scene = randomLanding(static_cast<std::uint64_t>(seed), GetParam());
+    const Restitution result = restitutionError(scene);
+    numFirst += result.numFirst;
+    numLater += result.numLater;
+    if (result.found.size <= 1) {
+      worst = std::max(worst, result.found.size);
+      continue;
+    }
+    ++numFailed;
+    const std::string path = outputFolder() + "/restitution_" + solverTypeName(GetParam()) + "_" +
+                             std::to_string(seed) + ".toml";
+    writeCase(path, scene, result.found.text + "\n");
+    if (numFailed <= 3)
+      ADD_FAILURE() << "TANGERE_METAMORPHIC=1 TANGERE_METAMORPHIC_SEED=" << seed << "\n"
+                    << result.found.text << "\n  in " << path;
+  }
+  std::printf(
+      "restitution, %s: %d first and %d later corners, the worst %.2g of what is allowed, "
+      "%ld failed\n",
+      solverTypeName(GetParam()), numFirst, numLater, worst, numFailed);
+  if (count < 10) return;
+  EXPECT_GT(numFirst, count / 4);
+  EXPECT_GT(numLater, count / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Solvers, Invariants, testing::ValuesIn(kAllSolvers), nameOfSolver);
+
+}  // namespace
+}  // namespace tangere::test
