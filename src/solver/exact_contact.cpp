@@ -22,6 +22,23 @@ constexpr int kMaxSweeps = 3000;
 
 }  // namespace
 
+ExactContactSolver::ExactContactSolver() {
+  // Impacts have now one point, now four: memory that grows with the most of them would be taken
+  // long after the first step.
+  constexpr std::size_t kPoints = 8, kRows = 3 * kPoints;
+  points_.reserve(kPoints);
+  slots_.reserve(2 * kPoints);
+  rows_.reserve(kRows);
+  free_.reserve(kPoints);
+  free_turn_.reserve(kPoints);
+  for (std::vector<Real>* values : {&target_, &friction_, &tangent_step_}) values->reserve(kPoints);
+  for (std::vector<Real>* values :
+       {&first_velocity_, &free_velocity_, &lambda_, &warm_, &velocity_, &best_, &step_})
+    values->reserve(kRows);
+  matrix_.reserve(kRows * kRows);
+  jacobian_.reserve(kRows * kRows);
+}
+
 bool ExactContactSolver::solve(ImpulseProblem& problem, const ImpulseIsland& island,
                                const ImpulseOptions& options, Real dt,
                                std::span<std::int32_t> slotOfBlock, ImpulseReport* report) {
@@ -38,6 +55,20 @@ bool ExactContactSolver::solve(ImpulseProblem& problem, const ImpulseIsland& isl
   if (options.correction == PositionCorrection::SplitImpulse) {
     correctPositions(problem, island, options, dt, slotOfBlock);
   }
+  return true;
+}
+
+bool ExactContactSolver::solveImpact(ImpulseProblem& problem, const ImpulseIsland& island,
+                                     std::span<const Real> targets,
+                                     std::span<std::int32_t> slotOfBlock) {
+  gather(problem, island, 0, {}, slotOfBlock);
+  for (int i = 0; i < num_points_; ++i) target_[i] = targets[points_[i]];
+  buildMatrix(problem);
+  startAlone();
+  if (!isSolved() && !newton(kMaxNewton) && !searchFromZero()) return false;
+  if (iterations_ > 0) shareLoad();
+  ImpulseReport report;
+  writeBack(problem, island, slotOfBlock, &report);
   return true;
 }
 
@@ -96,10 +127,10 @@ void ExactContactSolver::gather(const ImpulseProblem& problem, const ImpulseIsla
         free_velocity_.push_back(dot(axis, v));
         first_velocity_.push_back(dot(axis, before));
       }
-      const Real warmScale = dt > 0 ? h / dt : 0;
-      warm_.push_back(point.tangentImpulse[0] * warmScale);
-      warm_.push_back(point.tangentImpulse[1] * warmScale);
-      warm_.push_back(point.normalImpulse * warmScale);
+      // Of the whole step, however little of it is left: see sweep_transfer.cpp.
+      warm_.push_back(point.tangentImpulse[0]);
+      warm_.push_back(point.tangentImpulse[1]);
+      warm_.push_back(point.normalImpulse);
     }
   }
   num_points_ = static_cast<int>(points_.size());
@@ -152,7 +183,6 @@ void ExactContactSolver::buildMatrix(const ImpulseProblem& problem) {
 
 /// The attempts, cheapest first.
 bool ExactContactSolver::search() {
-  const int m = 3 * num_points_;
   const bool isWarm =
       std::any_of(warm_.begin(), warm_.end(), [](Real impulse) { return impulse != 0; });
   if (isWarm) {
@@ -161,9 +191,11 @@ bool ExactContactSolver::search() {
     if (isSolved() || newton(kMaxNewton)) return true;
   }
   startFromNormals();
-  if (newton(kMaxNewton)) return true;
+  return newton(kMaxNewton) || searchFromZero();
+}
 
-  lambda_.assign(static_cast<std::size_t>(m), 0);
+bool ExactContactSolver::searchFromZero() {
+  lambda_.assign(3 * static_cast<std::size_t>(num_points_), 0);
   updateVelocity();
   for (int numSweeps = 1, nextTry = 8; numSweeps <= kMaxSweeps; ++numSweeps) {
     sweep();
@@ -408,6 +440,18 @@ bool ExactContactSolver::solveLinear() {
     if (!std::isfinite(step_[k])) return false;
   }
   return true;
+}
+
+/// Each point as if it were one of as many that carry alike: no order of points can tell.
+void ExactContactSolver::startAlone() {
+  const int m = 3 * num_points_;
+  lambda_.assign(static_cast<std::size_t>(m), 0);
+  for (int i = 0; i < num_points_; ++i) {
+    const int n = 3 * i + 2;
+    lambda_[n] =
+        std::max(target_[i] - free_velocity_[n], Real(0)) / (matrix_[n * m + n] * num_points_);
+  }
+  updateVelocity();
 }
 
 /// Normals by the active set, as if there were no friction.

@@ -23,6 +23,8 @@ namespace tangere::solver {
 /// Keeps its memory between solves.
 class ExactContactSolver {
  public:
+  ExactContactSolver();
+
   /// Solves the island over the durations of its blocks and writes what
   /// ImpulseSolver::solve does, or writes nothing and returns false where no
   /// attempt reached 1e-12. `slotOfBlock` has one entry for each block of the
@@ -30,6 +32,11 @@ class ExactContactSolver {
   /// torsional or rolling friction.
   bool solve(ImpulseProblem& problem, const ImpulseIsland& island, const ImpulseOptions& options,
              Real dt, std::span<std::int32_t> slotOfBlock, ImpulseReport* report);
+
+  /// The same for impacts without duration: the normal velocity of each point after is at least
+  /// that of `targets`. Durations of the blocks must be zero.
+  bool solveImpact(ImpulseProblem& problem, const ImpulseIsland& island,
+                   std::span<const Real> targets, std::span<std::int32_t> slotOfBlock);
 
  private:
   /// Axis and moment arm of one row, and the velocities a unit impulse gives.
@@ -46,9 +53,11 @@ class ExactContactSolver {
   bool newton(int maxIterations);
   void shareLoad();
   bool solveLinear();
+  void startAlone();
   void startFromNormals();
   void sweep();
   bool search();
+  bool searchFromZero();
   void writeBack(ImpulseProblem& problem, const ImpulseIsland& island,
                  std::span<const std::int32_t> slotOfBlock, ImpulseReport* report) const;
   void correctPositions(ImpulseProblem& problem, const ImpulseIsland& island,

@@ -2,6 +2,7 @@
 #include "solver/impulse_solver.hpp"
 
 #include "solver/exact_contact.hpp"
+#include "solver/impact_sweeps.hpp"
 #include "solver/sweep_solver.hpp"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ constexpr Real kCreep = 1e-3;
 /// one starts from zero.
 constexpr int kRetryFactor = 5;
 constexpr int kRetryRounds = 3;
+/// Points of one impact beyond which Newton's matrix costs more than sweeps.
+constexpr int kMaxExactImpact = 24;
 /// Energy made, against what there is, that rounding explains.
 constexpr Real kEnergyRounding = 1e-12;
 
@@ -74,6 +77,7 @@ struct ImpulseSolver::Impl {
   std::vector<std::int32_t> slotOfBlock;
   std::vector<std::uint64_t> usedColors;
   std::vector<std::int32_t> small;
+  std::vector<std::int32_t> impactGroups, impactBlocks, impactSlots;
 
   void solveSmall(ImpulseProblem& problem, const ImpulseIsland& island,
                   const ImpulseOptions& options, Real dt, Worker* worker, ImpulseReport* report);
@@ -130,6 +134,25 @@ void ImpulseSolver::solve(ImpulseProblem& problem, std::span<const ImpulseIsland
                                               &impl.workers[worker], &reports[i]);
                             }
                           });
+}
+
+void ImpulseSolver::solveImpact(ImpulseProblem& problem, std::span<const Real> targets) {
+  Impl& impl = *impl_;
+  if (impl.workers.empty()) impl.workers.resize(1);
+  impl.impactGroups.clear();
+  impl.impactBlocks.clear();
+  for (std::size_t g = 0; g < problem.groups.size(); ++g)
+    impl.impactGroups.push_back(static_cast<std::int32_t>(g));
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    if (problem.blocks[b].inverseMass > 0)
+      impl.impactBlocks.push_back(static_cast<std::int32_t>(b));
+  }
+  impl.impactSlots.resize(problem.blocks.size());
+  if (static_cast<int>(problem.points.size()) > kMaxExactImpact ||
+      !impl.workers[0].exact.solveImpact(problem, {impl.impactGroups, impl.impactBlocks}, targets,
+                                         impl.impactSlots)) {
+    sweepImpact(problem, targets);
+  }
 }
 
 void ImpulseSolver::Impl::solveSmall(ImpulseProblem& problem, const ImpulseIsland& island,

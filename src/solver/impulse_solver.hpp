@@ -34,6 +34,13 @@ class ImpulseSolver {
              const ImpulseOptions& options, Real dt, core::ThreadPool* pool,
              std::span<ImpulseReport> reports);
 
+  /// Impacts of one connected set of points, all at the same time and without duration: impulses
+  /// after which the normal velocity of each point is at least targets[point] (restitution times
+  /// the speed of approach), with Coulomb's law across. In: velocities before, durations of zero.
+  /// Out: velocities after, impulses and their work at the points. The answer does not depend on
+  /// the order of blocks and points but for rounding.
+  void solveImpact(ImpulseProblem& problem, std::span<const Real> targets);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -280,7 +280,9 @@ void SweepSolver::fillLane(const ImpulseProblem& problem, std::span<const std::i
   set(out.inverseInertia2, lane, moves2 ? block2.inverseInertia : Sym3{});
   set(&out.inverseH, 0, lane, inverseDuration(h));
 
-  const Real warmScale = sweeps_.isWarm && dt_ > 0 ? h / dt_ : 0;
+  // Of the whole step, however little of it is left: what a force has done to a velocity until then
+  // the contact has yet to undo.
+  const Real warmScale = sweeps_.isWarm ? Real(1) / sweeps_.numSubsteps : 0;
   for (int k = 0; k < out.numRows; ++k) {
     const bool isUsed = k < group.count;
     const ImpulsePoint& point = isUsed ? problem.points[group.first + k] : kNoPoint;
