@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/build_problem.hpp"
 
+#include "contact/common_place.hpp"
 #include "core/prefetch.hpp"
 #include "math/contact_frame.hpp"
 
@@ -38,24 +39,6 @@ const model::ContactMaterial* beginGroup(const model::ModelData& model, ObjectId
                               .first = firstPoint};
   ws.groupShapes[group] = {shape1, shape2};
   return &model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
-}
-
-/// The first tangent along the slip where there is one, so that a sliding contact is a problem of
-/// one direction; any frame gives the same answer, the friction bound being a disk.
-void setTangents(const solver::ImpulseBlock& block1, const solver::ImpulseBlock& block2,
-                 solver::ImpulsePoint* point) {
-  const Vec3 slip = block1.velocity + cross(block1.angularVelocity, point->r1) - block2.velocity -
-                    cross(block2.angularVelocity, point->r2);
-  const Vec3 sliding = slip - point->normal * dot(point->normal, slip);
-  const Real squaredSpeed = squaredNorm(sliding);
-  if (squaredSpeed > kSlidingSpeed * kSlidingSpeed) {
-    point->tangent1 = sliding / std::sqrt(squaredSpeed);
-    point->tangent2 = cross(point->normal, point->tangent1);
-  } else {
-    const Mat3 frame = math::contactFrame(point->normal);
-    point->tangent1 = frame.col[0];
-    point->tangent2 = frame.col[1];
-  }
 }
 
 /// Patches live on for a few frames between bodies that fell asleep.
@@ -115,13 +98,21 @@ const model::ForeseenManifold* findForeseen(int manifold, const model::Workspace
   return found != ws.foreseen.end() && found->manifold == manifold ? &*found : nullptr;
 }
 
-/// The arms of a point whose bodies have yet to come together.
-void setForeseenArms(int manifold, int index, solver::ImpulsePoint* point,
-                     const model::Workspace& ws) {
+/// The arms of a point whose bodies have yet to come together. A fast pair has them from where the
+/// centres will be when it meets; where bodies move by their new velocity for the whole step (SAP)
+/// an impulse keeps their angular momentum only where it acts at one place as they stand now.
+void setForeseenArms(const model::ModelData& model, const State& state, int manifold, int index,
+                     solver::ImpulsePoint* point, const model::Workspace& ws) {
   const model::ForeseenManifold* found = findForeseen(manifold, ws);
   if (found == nullptr) return;
   point->r1 = found->r1[index];
   point->r2 = found->r2[index];
+  if (!found->isFast || model.options.solver == SolverType::Impulse) return;
+  const Vec3 &center1 = state.center[point->block1], &center2 = state.center[point->block2];
+  const Vec3 place =
+      commonPlace(model, point->block1, center1 + point->r1, point->block2, center2 + point->r2);
+  point->r1 = place - center1;
+  point->r2 = place - center2;
 }
 
 /// manifoldOf(point) is what a point of the problem was made of.
@@ -167,6 +158,24 @@ void buildContactProblem(const model::ModelData& model, const State& state, mode
   if (!model.shapePairs.empty()) applyShapePairs(model, ws);
 }
 
+/// Along the slip, so that a sliding contact is a problem of
+/// one direction; any frame gives the same answer, the friction bound being a disk.
+void setTangents(const solver::ImpulseBlock& block1, const solver::ImpulseBlock& block2,
+                 solver::ImpulsePoint* point) {
+  const Vec3 slip = block1.velocity + cross(block1.angularVelocity, point->r1) - block2.velocity -
+                    cross(block2.angularVelocity, point->r2);
+  const Vec3 sliding = slip - point->normal * dot(point->normal, slip);
+  const Real squaredSpeed = squaredNorm(sliding);
+  if (squaredSpeed > kSlidingSpeed * kSlidingSpeed) {
+    point->tangent1 = sliding / std::sqrt(squaredSpeed);
+    point->tangent2 = cross(point->normal, point->tangent1);
+  } else {
+    const Mat3 frame = math::contactFrame(point->normal);
+    point->tangent1 = frame.col[0];
+    point->tangent2 = frame.col[1];
+  }
+}
+
 namespace {
 
 void collectFromManifolds(const model::ModelData& model, const State& state, model::Workspace& ws) {
@@ -182,7 +191,7 @@ void collectFromManifolds(const model::ModelData& model, const State& state, mod
     for (int k = 0; k < manifold.count; ++k, ++numPoints) {
       solver::ImpulsePoint& point = addPoint(state, manifold.points[k], {.patch = -1, .point = -1},
                                              *material, ws.problem.groups[m], ws);
-      setForeseenArms(m, k, &point, ws);
+      setForeseenArms(model, state, m, k, &point, ws);
     }
   }
   listFastGroups([](int group, int) { return group; }, ws);
@@ -243,7 +252,7 @@ void collectContacts(const model::ModelData& model, const State& state, model::W
                 }
                 solver::ImpulsePoint& point =
                     addPoint(state, kept.contact, emitted, *material, ws.problem.groups[group], ws);
-                setForeseenArms(emitted.rawManifold, emitted.rawPoint, &point, ws);
+                setForeseenArms(model, state, emitted.rawManifold, emitted.rawPoint, &point, ws);
                 point.normalImpulse = kept.normalImpulse;
                 point.tangentImpulse[0] = dot(kept.tangentImpulse, point.tangent1);
                 point.tangentImpulse[1] = dot(kept.tangentImpulse, point.tangent2);

@@ -268,26 +268,8 @@ int addPoints(const model::ModelData& model, const State& state,
   return first;
 }
 
-/// A fast pair has its arms from where the centres will be when it meets. Bodies move by their new
-/// velocity for the whole step here, so that an impulse keeps their angular momentum only where it
-/// acts on both at one place as they stand now: that of the lighter one, which is turned most.
-void joinArms(const model::ModelData& model, const State& state, solver::ImpulsePoint* point) {
-  const Vec3 place1 = state.center[point->block1] + point->r1;
-  const Vec3 place2 = state.center[point->block2] + point->r2;
-  if (place1 == place2) return;
-  const auto massOf = [&](int body) {
-    return model.bodies[body].type == BodyType::Dynamic ? model.bodies[body].mass.mass : kUnlimited;
-  };
-  const Real mass1 = massOf(point->block1), mass2 = massOf(point->block2);
-  const Real share1 = mass2 < kUnlimited ? mass2 / (mass1 + mass2) : 1;
-  const Vec3 place = mass1 < kUnlimited ? place2 + (place1 - place2) * share1 : place2;
-  point->r1 = place - state.center[point->block1];
-  point->r2 = place - state.center[point->block2];
-}
-
 void addContacts(const model::ModelData& model, const State& state, model::Workspace& ws,
                  SapWorkspace& sap) {
-  for (solver::ImpulsePoint& point : ws.problem.points) joinArms(model, state, &point);
   sap.constraintOfPoint.assign(ws.problem.points.size(), -1);
   const Real scale = impulseScale(state, sap.problem.dt);
   for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {

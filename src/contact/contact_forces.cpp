@@ -37,7 +37,8 @@ void listContactForces(const model::ModelData& model, const State& state, model:
     const solver::ImpulseGroup& group = ws.problem.groups[g];
     const auto [shape1, shape2] = ws.groupShapes[g];
     // Where the centre was when the arm was measured.
-    const Vec3 center1 = ws.bodyPose[group.block1] * model.bodies[group.block1].mass.center;
+    Vec3 center1 = ws.bodyPose[group.block1] * model.bodies[group.block1].mass.center;
+    if (!ws.early.empty()) center1 += ws.early[group.block1].displacement;
     for (int i = group.first; i < group.first + group.count; ++i) {
       const solver::ImpulsePoint& point = ws.problem.points[i];
       const EmittedContact& source = ws.pointSource[i];
@@ -46,7 +47,7 @@ void listContactForces(const model::ModelData& model, const State& state, model:
       Real normalWork = point.normalWork, frictionWork = point.frictionWork;
       if (!ws.impacts.empty()) {
         const model::ImpactImpulse& impact = ws.impacts[i];
-        impulse += point.normal * impact.normal + impact.tangent;
+        impulse += impact.impulse;
         normalWork += impact.normalWork;
         frictionWork += impact.frictionWork;
       }

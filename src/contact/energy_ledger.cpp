@@ -39,13 +39,12 @@ bool isKinematic(const model::ModelData& model, const solver::ImpulsePoint& poin
 /// Work of a kinematic body on the other side of a point: impulse on that side times its velocity.
 Real kinematicWork(const model::ModelData& model, const model::Workspace& ws, std::size_t index) {
   const solver::ImpulsePoint& point = ws.problem.points[index];
-  Vec3 impulse = point.normal * point.normalImpulse + point.tangent1 * point.tangentImpulse[0] +
-                 point.tangent2 * point.tangentImpulse[1];
+  const Vec3 impulse = point.normal * point.normalImpulse +
+                       point.tangent1 * point.tangentImpulse[0] +
+                       point.tangent2 * point.tangentImpulse[1];
   const Vec3 angular = point.normal * point.torsionalImpulse +
                        point.tangent1 * point.rollingImpulse[0] +
                        point.tangent2 * point.rollingImpulse[1];
-  if (!ws.impacts.empty())
-    impulse += point.normal * ws.impacts[index].normal + ws.impacts[index].tangent;
   const auto powerOf = [&](int index_, const Vec3& arm) {
     const solver::ImpulseBlock& block = ws.problem.blocks[index_];
     return dot(impulse, block.velocity + cross(block.angularVelocity, arm)) +
@@ -105,10 +104,10 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
     const solver::ImpulseBlock& block = ws.problem.blocks[i];
     Vec3 mean = block.meanDisplacement, moved = block.displacement;
     Vec3 meanTurn = block.meanRotation;
-    if (!ws.impacts.empty()) {
-      mean += ws.early[i].displacement;
+    if (!ws.early.empty()) {
+      mean += ws.early[i].meanDisplacement;
       moved += ws.early[i].displacement;
-      meanTurn += ws.early[i].rotation;
+      meanTurn += ws.early[i].meanRotation;
     }
     const Vec3 weight = dynamics::gravityOf(model, body) * body.mass.mass;
     ledger.external += dot(control.force[i], mean) + dot(control.torque[i], meanTurn);
@@ -132,6 +131,7 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
   for (const model::ImpactImpulse& impact : ws.impacts) {
     ledger.contactNormal += impact.normalWork;
     ledger.contactFriction += impact.frictionWork;
+    ledger.kinematic += impact.kinematicWork;
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/foresee_contacts.hpp"
 
+#include "contact/common_place.hpp"
 #include "math/contact_frame.hpp"
 
 #include <algorithm>
@@ -16,8 +17,6 @@ constexpr Real kFastPart = 0.25;
 constexpr Real kMeetingPart = 0.01;
 /// Part of its size that a fast body may sink into what it touches until the next step.
 constexpr Real kTouchingPart = 0.02;
-
-bool isConvex(ShapeType type) { return type <= ShapeType::Plane || type == ShapeType::Convex; }
 
 /// Many small faces that stand for one that bends.
 bool isSurface(ShapeType type) {
@@ -84,12 +83,21 @@ int pointsOverPlane(const model::ModelShape& small, const Transform& X_W, const 
              : 0;
 }
 
-void addNearest(const DistanceResult& nearest, const Vec3& center1, const Vec3& center2,
-                CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen) {
+/// The arms of a point that both bodies have yet to come to.
+void setArms(const model::ModelData& model, const State& state, const model::ShapePair& pair,
+             const Vec3& place1, const Vec3& place2, int k, model::ForeseenManifold* arms) {
+  const int body1 = model.shapes[pair.shape1].body, body2 = model.shapes[pair.shape2].body;
+  const Vec3 place = commonPlace(model, body1, place1, body2, place2);
+  arms->r1[k] = place - state.center[body1];
+  arms->r2[k] = place - state.center[body2];
+}
+
+void addNearest(const model::ModelData& model, const State& state, const model::ShapePair& pair,
+                const DistanceResult& nearest, CollisionResult& result,
+                std::vector<model::ForeseenManifold>& foreseen) {
   model::ForeseenManifold& arms = foreseen.emplace_back();
   arms.manifold = result.numManifolds();
-  arms.r1[0] = nearest.point1 - center1;
-  arms.r2[0] = nearest.point2 - center2;
+  setArms(model, state, pair, nearest.point1, nearest.point2, 0, &arms);
   ContactManifold& manifold = result.beginManifold();
   manifold.points[0] = {.position = (nearest.point1 + nearest.point2) * Real(0.5),
                         .normal = nearest.normal,
@@ -102,16 +110,15 @@ void addNearest(const DistanceResult& nearest, const Vec3& center1, const Vec3& 
 /// Contacts of the pair once it has come together by `closing` along the normal: a box that lands
 /// flat lands on four corners, one that is a little askew on the next ones within the step. Those
 /// of faces that would then be between them do not count. False where there is nothing left.
-bool addClosing(const model::ModelShape& shape1, const Transform& X_W1,
-                const model::ModelShape& shape2, const Transform& X_W2,
-                const DistanceResult& nearest, Real closing, const Vec3& center1,
-                const Vec3& center2, CollisionResult& result,
-                std::vector<model::ForeseenManifold>& foreseen) {
+bool addClosing(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                const model::ShapePair& pair, const DistanceResult& nearest, Real closing,
+                CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen) {
   thread_local CollisionResult scratch;
   scratch.clear();
   const Vec3 push = nearest.normal * closing;
-  collide(*shape1.shape, {X_W1.rotation, X_W1.translation - push}, *shape2.shape, X_W2, {},
-          scratch);
+  const Transform& X_W1 = ws.shapePose[pair.shape1];
+  collide(*model.shapes[pair.shape1].shape, {X_W1.rotation, X_W1.translation - push},
+          *model.shapes[pair.shape2].shape, ws.shapePose[pair.shape2], {}, scratch);
   constexpr Real kSameDirection = 0.999, kSameGap = 1.01;
   const auto isAlong = [&](const ContactPoint& point) {
     return dot(point.normal, nearest.normal) >= kSameDirection;
@@ -131,8 +138,7 @@ bool addClosing(const model::ModelShape& shape1, const Transform& X_W1,
     for (int k = 0; k < manifold.count; ++k) {
       const ContactPoint& point = manifold.points[k];
       const Vec3 half = point.normal * (Real(-0.5) * point.depth);
-      arms.r1[k] = point.position + half - center1;
-      arms.r2[k] = point.position - half - center2;
+      setArms(model, state, pair, point.position + half, point.position - half, k, &arms);
     }
     result.beginManifold() = manifold;
     result.commitManifold();
@@ -214,7 +220,7 @@ class LastLeg {
                                 const model::ModelShape& other) const {
     if (!isFast(shape, other)) return false;
     Vec3 total = ws_.problem.blocks[shape.body].displacement;
-    if (!ws_.impacts.empty()) total += ws_.early[shape.body].displacement;
+    if (!ws_.early.empty()) total += ws_.early[shape.body].displacement;
     return norm(total - ws_.stepMotion[shape.body].displacement) > kFastPart * shape.reach;
   }
   [[nodiscard]] Motion pathOf(ObjectId shape) const {
@@ -222,7 +228,7 @@ class LastLeg {
     const model::StepMotion whole = motionOf(body);
     const Real done = partDone(body);
     Vec3 displacement = whole.displacement * done, rotation = whole.rotation * done;
-    if (isMovedByForces(body) && !ws_.impacts.empty()) {
+    if (isMovedByForces(body) && !ws_.early.empty()) {
       displacement += ws_.early[body].displacement;
       rotation += ws_.early[body].rotation;
     }
@@ -258,7 +264,7 @@ class LastLeg {
     return ws_.problem.blocks[body].inverseMass > 0;
   }
   [[nodiscard]] Real timeOfLastImpact(int body) const {
-    return isMovedByForces(body) && !ws_.impacts.empty() ? ws_.early[body].time : 0;
+    return isMovedByForces(body) && !ws_.early.empty() ? ws_.early[body].time : 0;
   }
   /// From its own last impact to the end of the step.
   [[nodiscard]] model::StepMotion motionOf(int body) const {
@@ -323,15 +329,14 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
       return;
     }
   }
-  const Vec3 &center1 = state.center[shape1.body], &center2 = state.center[shape2.body];
   // A surface that bends has other faces near by: of it only what is as near as the nearest.
   const Real closing = isSeparated ? std::clamp(approach, nearest.distance,
                                                 std::max(nearest.distance, kFastPart * size))
                                    : nearest.distance;
-  if (addClosing(shape1, ws.shapePose[pair.shape1], shape2, ws.shapePose[pair.shape2], nearest,
-                 closing + model.options.impulse.slop, center1, center2, result, foreseen))
+  if (addClosing(model, state, ws, pair, nearest, closing + model.options.impulse.slop, result,
+                 foreseen))
     return;
-  addNearest(nearest, center1, center2, result, foreseen);
+  addNearest(model, state, pair, nearest, result, foreseen);
 }
 
 void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws) {

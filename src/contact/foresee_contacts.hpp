@@ -5,6 +5,10 @@
 
 namespace tangere::contact {
 
+[[nodiscard]] inline bool isConvex(ShapeType type) {
+  return type <= ShapeType::Plane || type == ShapeType::Convex;
+}
+
 /// Shapes apart: the points where they may come together within the step, if any, go to `result` as
 /// a manifold with minus the gaps for depths, and their arms to `foreseen`.
 ///

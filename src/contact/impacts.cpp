@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/impacts.hpp"
 
+#include "contact/impact_motion.hpp"
+#include "core/stable_sort.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -14,160 +19,252 @@ constexpr Real kNever = std::numeric_limits<Real>::infinity();
 constexpr Real kRounding = 1e-12;
 /// Slower approaches are rounding, whatever the threshold [m/s].
 constexpr Real kLeastApproach = 1e-9;
+/// What closes within this part of a step belongs to one impact.
+constexpr Real kSameTime = 1e-6;
+/// Slower landings than what gravity adds in this many steps are left to the contact problem.
+constexpr Real kLandingSteps = 4;
+/// A closed point that moves by less than this part of what its forces would add is held.
+constexpr Real kHeldPart = 0.05;
 
 class ImpactQueue {
  public:
-  ImpactQueue(const model::ModelData& model, model::Workspace& ws) : model_(model), ws_(ws) {}
+  ImpactQueue(const model::ModelData& model, const State& state, model::Workspace& ws)
+      : model_(model), ws_(ws), motion_(model, state, ws) {}
 
   void run();
 
  private:
-  struct PointMotion {
-    Real gap = 0, speed = 0, acceleration = 0;  ///< of the gap; speed < 0: closing
-  };
-  /// A point that takes part in an impact.
-  struct Closed {
-    const solver::ImpulsePoint* point = nullptr;
-    model::ImpactImpulse* out = nullptr;
-    Mat3 w{};
-    Real target = 0;
-    Real lambda[3] = {0, 0, 0};
-  };
-
+  [[nodiscard]] bool findQuick();
   [[nodiscard]] bool findCandidates();
   void findNeighbours();
-  [[nodiscard]] Real nextTime(int group) const;
-  [[nodiscard]] Real startOf(int group) const;
-  [[nodiscard]] PointMotion motionAt(const solver::ImpulsePoint& point, Real time) const;
-  [[nodiscard]] Vec3 pointVelocity(const solver::ImpulsePoint& point) const;
-  void advance(int block, Real time);
-  void resolve(int group, Real time);
+  void findWhetherHeld(int block);
+  void setEvent(model::ImpactCandidate* candidate) const;
+  void push(int candidate);
+  [[nodiscard]] int pop(Real latest);
+  void measure(int index);
+  void gatherTogether(int first, Real time);
+  void renew(int block);
+  [[nodiscard]] bool hasLandedBefore(const model::ImpactCandidate& candidate) const;
+  void giveUpLanding(int index);
+  void land(const model::ImpactCandidate& candidate);
+  [[nodiscard]] bool findCluster(const solver::ImpulseGroup& group, Real time);
+  void resolveTogether(Real time);
+  void resolveConnected(std::span<const std::uint64_t> set, Real time);
+  void fillRound(std::span<const std::uint64_t> set, Real time);
+  void addToRound(const solver::ImpulseGroup& group, Real restitution, Real time);
+  [[nodiscard]] int slotOf(int block);
+  [[nodiscard]] bool solveRound(Real mostRestitution);
+  void takeOverRound();
+  [[nodiscard]] bool isHeldBy(int block, const solver::ImpulsePoint& point) const;
+  [[nodiscard]] int root(int block) const;
   void keepFlights();
-  [[nodiscard]] Real applyImpact(int group, Real restitution);
-  [[nodiscard]] Real applyAll(const solver::ImpulseBlock& start1,
-                              const solver::ImpulseBlock& start2, std::span<const Closed> closed,
-                              const solver::ImpulseGroup& g);
-  void finish();
 
   [[nodiscard]] Real restitutionOf(int group) const {
+    if (!model_.hasRestitution) return 0;
     const auto [shape1, shape2] = ws_.groupShapes[group];
     return model_.contactMaterial(model_.shapes[shape1].material, model_.shapes[shape2].material)
         .restitution;
   }
-  [[nodiscard]] bool mayMove(int block) const { return ws_.problem.blocks[block].inverseMass > 0; }
+  [[nodiscard]] std::span<solver::ImpulsePoint> pointsOf(const solver::ImpulseGroup& group) const {
+    return {ws_.problem.points.data() + group.first, static_cast<std::size_t>(group.count)};
+  }
 
   const model::ModelData& model_;
   model::Workspace& ws_;
-  std::vector<int>& groups_ = ws_.impactMemory.groups;
-  std::vector<Real>& times_ = ws_.impactMemory.times;
-  std::vector<int>& first_ = ws_.impactMemory.first;
-  std::vector<int>& list_ = ws_.impactMemory.list;
+  ImpactMotion motion_;
+  model::ImpactMemory& memory_ = ws_.impactMemory;
+  std::vector<model::ImpactCandidate>& candidates_ = memory_.candidates;
+  const Real dt_ = model_.options.dt;
+  const Real bounceSpeed_ = std::max(model_.options.restitutionThreshold, kLeastApproach);
+  const Real landingSpeed_ =
+      std::max(kLandingSteps * norm(model_.options.gravity) * dt_, kLeastApproach);
+  /// A gap that counts as closed (solve_contacts.cpp) [m].
+  const Real closed_ = Real(0.01) * model_.options.impulse.slop;
+  bool hasEarly_ = false;
 };
 
 }  // namespace
 
-void resolveImpacts(const model::ModelData& model, model::Workspace& ws) {
+void resolveImpacts(const model::ModelData& model, const State& state, model::Workspace& ws) {
   ws.impacts.clear();
   ws.early.clear();
   ws.report.numImpacts = 0;
-  if (!model.hasRestitution && ws.fastGroups.empty()) return;
-  ImpactQueue(model, ws).run();
+  ImpactQueue(model, state, ws).run();
 }
 
 namespace {
 
 void ImpactQueue::run() {
-  if (!findCandidates()) return keepFlights();
-  ws_.impacts.assign(ws_.problem.points.size(), {});
-  ws_.early.assign(ws_.problem.blocks.size(), {});
-  findNeighbours();
-  while (true) {
-    // Ties go to the lowest group: the order of pairs, not of memory.
-    const auto next = std::min_element(times_.begin(), times_.end());
-    if (!(*next < kNever)) break;
-    if (ws_.report.numImpacts == model_.options.maxImpactsPerStep) {
+  if (!findCandidates()) return;
+  bool isAny = false;
+  for (model::ImpactCandidate& candidate : candidates_) {
+    setEvent(&candidate);
+    isAny = isAny || candidate.time < kNever;
+  }
+  if (isAny) {
+    findNeighbours();
+    memory_.events.clear();
+    for (int k = 0; k < static_cast<int>(candidates_.size()); ++k) push(k);
+  }
+  while (isAny) {
+    const int next = pop(dt_);
+    if (next < 0) break;
+    model::ImpactCandidate& candidate = candidates_[next];
+    if (!candidate.isImpact && hasLandedBefore(candidate)) {
+      giveUpLanding(next);
+      continue;
+    }
+    if (candidate.measuredAt != candidate.time) {
+      measure(next);
+      continue;
+    }
+    if (!candidate.isImpact) {
+      land(candidate);
+      giveUpLanding(next);
+      continue;
+    }
+    if (ws_.report.numImpacts >= model_.options.maxImpactsPerStep) {
       ws_.report.status = ws_.report.status | StepStatus::ImpactsCut;
       break;
     }
-    const int group = groups_[static_cast<std::size_t>(next - times_.begin())];
-    resolve(group, *next);
-    ++ws_.report.numImpacts;
-    for (const int block : {ws_.problem.groups[group].block1, ws_.problem.groups[group].block2}) {
-      if (!mayMove(block)) continue;
-      for (int k = first_[block]; k < first_[block + 1]; ++k)
-        times_[list_[k]] = nextTime(groups_[list_[k]]);
-    }
+    const Real time = candidate.time;
+    gatherTogether(next, time);
+    resolveTogether(time);
   }
   keepFlights();
-  finish();
-}
-
-/// The contact problem moves a body by its velocity at the end of the step and so would stop one
-/// that flies over the step without touching: what gravity has not yet done counts as gap.
-void ImpactQueue::keepFlights() {
-  for (const int group : groups_) {
-    const solver::ImpulseGroup& g = ws_.problem.groups[group];
-    const Real start = startOf(group);
-    const Real left = model_.options.dt - start;
-    for (int i = g.first; i < g.first + g.count; ++i) {
-      solver::ImpulsePoint& point = ws_.problem.points[i];
-      const PointMotion m = motionAt(point, start);
-      const Real fall = Real(-0.5) * m.acceleration * left * left;
-      if (fall > 0 && m.gap + m.speed * left >= fall) point.gap += fall;
-    }
+  if (hasEarly_) motion_.handOver();
+  for (const int group : ws_.fastGroups) {
+    for (solver::ImpulsePoint& point : pointsOf(ws_.problem.groups[group]))
+      motion_.joinArms(&point);
   }
+  if (!hasEarly_) ws_.early.clear();
+  if (ws_.report.numImpacts == 0) ws_.impacts.clear();
 }
 
-bool ImpactQueue::findCandidates() {
-  ws_.early.assign(ws_.problem.blocks.size(), {});
-  groups_.clear();
-  times_.clear();
+/// Which bodies move fast enough to hit something; false: none.
+bool ImpactQueue::findQuick() {
+  memory_.isQuick.assign(model_.bodies.size(), 0);
   bool isAny = false;
-  for (int group = 0; group < static_cast<int>(ws_.problem.groups.size()); ++group) {
-    // A fast body that does not bounce is stopped at its own time too: by its velocity at the end
-    // of the step it would be somewhere else.
-    if (!(restitutionOf(group) > 0) &&
-        !std::binary_search(ws_.fastGroups.begin(), ws_.fastGroups.end(), group)) {
-      continue;
-    }
-    groups_.push_back(group);
-    times_.push_back(nextTime(group));
-    isAny = isAny || times_.back() < kNever;
+  const Real least = landingSpeed_ / 2;
+  for (const model::ModelShape& shape : model_.shapes) {
+    const solver::ImpulseBlock& block = ws_.problem.blocks[shape.body];
+    const Real squaredSpeed = squaredNorm(block.velocity);
+    const Real squaredTurn = squaredNorm(block.angularVelocity) * shape.reach * shape.reach;
+    // (a + b)^2 <= 2 (a^2 + b^2)
+    if (!(2 * (squaredSpeed + squaredTurn) > least * least)) continue;
+    memory_.isQuick[shape.body] = 1;
+    isAny = true;
   }
   return isAny;
 }
 
+bool ImpactQueue::findCandidates() {
+  candidates_.clear();
+  const bool isAnyQuick = findQuick();
+  if (!model_.hasRestitution && ws_.fastGroups.empty() && !isAnyQuick) return false;
+  const int numGroups = static_cast<int>(ws_.problem.groups.size());
+  std::vector<std::uint8_t>& isBouncy = memory_.isBouncy;
+  if (model_.hasRestitution) {
+    isBouncy.assign(model_.bodies.size(), 0);
+    for (int g = 0; g < numGroups; ++g) {
+      const solver::ImpulseGroup& group = ws_.problem.groups[g];
+      if (!(restitutionOf(g) > 0)) continue;
+      isBouncy[group.block1] = motion_.mayMove(group.block1);
+      isBouncy[group.block2] = motion_.mayMove(group.block2);
+    }
+  }
+  for (int g = 0; g < numGroups; ++g) {
+    const solver::ImpulseGroup& group = ws_.problem.groups[g];
+    const bool isFast = !ws_.fastGroups.empty() &&
+                        std::binary_search(ws_.fastGroups.begin(), ws_.fastGroups.end(), g);
+    const bool bounces = isFast || (model_.hasRestitution &&
+                                    (isBouncy[group.block1] != 0 || isBouncy[group.block2] != 0));
+    const bool isQuick = memory_.isQuick[group.block1] != 0 || memory_.isQuick[group.block2] != 0;
+    const auto points = pointsOf(group);
+    const bool isApart =
+        isQuick && std::any_of(points.begin(), points.end(),
+                               [&](const solver::ImpulsePoint& p) { return p.gap > closed_; });
+    if (!bounces && !isApart) continue;
+    candidates_.push_back({.group = g, .bounces = bounces, .isFast = isFast, .mayLand = isApart});
+  }
+  if (candidates_.empty()) return false;
+  ws_.early.assign(ws_.problem.blocks.size(), {});
+  memory_.start.resize(ws_.problem.points.size());
+  for (const model::ImpactCandidate& candidate : candidates_) {
+    const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
+    for (int i = group.first; i < group.first + group.count; ++i) {
+      const solver::ImpulsePoint& point = ws_.problem.points[i];
+      memory_.start[i] = {point.r1, point.r2, point.gap};
+    }
+  }
+  return true;
+}
+
 void ImpactQueue::findNeighbours() {
-  first_.assign(ws_.problem.blocks.size() + 1, 0);
-  for (const int group : groups_) {
-    ++first_[ws_.problem.groups[group].block1 + 1];
-    ++first_[ws_.problem.groups[group].block2 + 1];
+  const int numGroups = static_cast<int>(ws_.problem.groups.size());
+  std::vector<int>& first = memory_.first;
+  first.assign(ws_.problem.blocks.size() + 1, 0);
+  memory_.isTouching.resize(ws_.problem.groups.size());
+  memory_.candidateOf.assign(ws_.problem.groups.size(), -1);
+  for (int g = 0; g < numGroups; ++g) {
+    const solver::ImpulseGroup& group = ws_.problem.groups[g];
+    ++first[group.block1 + 1];
+    ++first[group.block2 + 1];
+    const auto points = pointsOf(group);
+    memory_.isTouching[g] =
+        std::any_of(points.begin(), points.end(),
+                    [&](const solver::ImpulsePoint& point) { return point.gap <= closed_; });
   }
-  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  list_.resize(2 * groups_.size());
-  std::vector<int>& fill = ws_.impactMemory.fill;
-  fill.assign(first_.begin(), first_.end() - 1);
-  for (int k = 0; k < static_cast<int>(groups_.size()); ++k) {
-    list_[fill[ws_.problem.groups[groups_[k]].block1]++] = k;
-    list_[fill[ws_.problem.groups[groups_[k]].block2]++] = k;
+  for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  memory_.list.resize(2 * ws_.problem.groups.size());
+  memory_.fill.assign(first.begin(), first.end() - 1);
+  for (int g = 0; g < numGroups; ++g) {
+    memory_.list[memory_.fill[ws_.problem.groups[g].block1]++] = g;
+    memory_.list[memory_.fill[ws_.problem.groups[g].block2]++] = g;
   }
+  for (int k = 0; k < static_cast<int>(candidates_.size()); ++k)
+    memory_.candidateOf[candidates_[k].group] = k;
+  memory_.isInCluster.assign(ws_.problem.blocks.size(), 0);
+  memory_.parent.assign(ws_.problem.blocks.size(), -1);
+  memory_.slot.assign(ws_.problem.blocks.size(), -1);
 }
 
-/// The later of the two blocks' own times: both are known up to there.
-Real ImpactQueue::startOf(int group) const {
-  const solver::ImpulseGroup& g = ws_.problem.groups[group];
-  return std::max(ws_.early[g.block1].time, ws_.early[g.block2].time);
+/// A body that something carries does not fall within the step.
+void ImpactQueue::findWhetherHeld(int block) {
+  model::EarlyMotion& early = ws_.early[block];
+  if (early.isHeldKnown || !motion_.mayMove(block)) return;
+  early.isHeldKnown = true;
+  if (ws_.problem.blocks[block].acceleration == Vec3{}) return;
+  for (int k = memory_.first[block]; k < memory_.first[block + 1]; ++k) {
+    if (memory_.isTouching[memory_.list[k]] == 0) continue;
+    for (const solver::ImpulsePoint& point : pointsOf(ws_.problem.groups[memory_.list[k]]))
+      early.isHeld = early.isHeld || isHeldBy(block, point);
+  }
+  if (early.isHeld) renew(block);
 }
 
-/// When the first point of the group closes fast enough to bounce; kNever within this step if none.
-Real ImpactQueue::nextTime(int group) const {
-  const solver::ImpulseGroup& g = ws_.problem.groups[group];
-  const Real start = startOf(group);
-  const Real left = model_.options.dt - start;
-  const Real threshold = std::max(model_.options.restitutionThreshold, kLeastApproach);
-  Real earliest = kNever;
-  for (int i = g.first; i < g.first + g.count; ++i) {
-    const PointMotion m = motionAt(ws_.problem.points[i], start);
+/// Its forces press it against the point, and it does not move there.
+bool ImpactQueue::isHeldBy(int block, const solver::ImpulsePoint& point) const {
+  if (point.gap > closed_) return false;
+  const Real sign = point.block1 == block ? 1 : -1;
+  const Real pressing = -sign * dot(point.normal, ws_.problem.blocks[block].acceleration);
+  const Real speed = dot(point.normal, motion_.velocityAt(point));
+  return std::fabs(speed) <= kHeldPart * pressing * dt_;
+}
+
+/// When the first point of the group closes fast enough to count.
+void ImpactQueue::setEvent(model::ImpactCandidate* candidate) const {
+  const solver::ImpulseGroup& group = ws_.problem.groups[candidate->group];
+  const Real start = motion_.startOf(group);
+  const Real left = dt_ - start;
+  Real impact = kNever, landing = kNever;
+  candidate->isImpact = false;
+  candidate->time = kNever;
+  if (!candidate->bounces && !candidate->mayLand) return;
+  const PairMotion pair = motion_.pairAt(group.block1, group.block2, start);
+  for (int i = group.first; i < group.first + group.count; ++i) {
+    if (!candidate->bounces && !(memory_.start[i].gap > closed_)) continue;
+    const GapMotion m = ImpactMotion::motionOf(ws_.problem.points[i], pair);
     Real wait = 0;
     // A point that is parting, as after its own impact, may come back within the step.
     if (m.gap > 0 || m.speed > 0) {
@@ -183,211 +280,364 @@ Real ImpactQueue::nextTime(int group) const {
       }
       if (!(wait <= left)) continue;
     }
-    if (-(m.speed + m.acceleration * wait) > threshold) earliest = std::min(earliest, start + wait);
-  }
-  return earliest;
-}
-
-/// The gap of a point at `time`, when both blocks move freely from their own times on.
-ImpactQueue::PointMotion ImpactQueue::motionAt(const solver::ImpulsePoint& point, Real time) const {
-  PointMotion m{.gap = point.gap};
-  const auto add = [&](int index, const Vec3& arm, Real sign) {
-    const solver::ImpulseBlock& block = ws_.problem.blocks[index];
-    const model::EarlyMotion& early = ws_.early[index];
-    const Real t = time - early.time;
-    const Vec3 v = block.velocity + block.acceleration * t;
-    const Vec3 w = block.angularVelocity + block.angularAcceleration * t;
-    const Vec3 d = early.displacement + (block.velocity + v) * (Real(0.5) * t);
-    const Vec3 turn = early.rotation + (block.angularVelocity + w) * (Real(0.5) * t);
-    m.gap += sign * dot(point.normal, d + cross(turn, arm));
-    m.speed += sign * dot(point.normal, v + cross(w, arm));
-    m.acceleration +=
-        sign * dot(point.normal, block.acceleration + cross(block.angularAcceleration, arm));
-  };
-  add(point.block1, point.r1, 1);
-  add(point.block2, point.r2, -1);
-  return m;
-}
-
-Vec3 ImpactQueue::pointVelocity(const solver::ImpulsePoint& point) const {
-  const solver::ImpulseBlock& block1 = ws_.problem.blocks[point.block1];
-  const solver::ImpulseBlock& block2 = ws_.problem.blocks[point.block2];
-  return block1.velocity + cross(block1.angularVelocity, point.r1) - block2.velocity -
-         cross(block2.angularVelocity, point.r2);
-}
-
-/// Free motion of a block up to `time`.
-void ImpactQueue::advance(int index, Real time) {
-  solver::ImpulseBlock& block = ws_.problem.blocks[index];
-  model::EarlyMotion& early = ws_.early[index];
-  const Real t = time - early.time;
-  const Vec3 v = block.velocity + block.acceleration * t;
-  const Vec3 w = block.angularVelocity + block.angularAcceleration * t;
-  early.displacement += (block.velocity + v) * (Real(0.5) * t);
-  early.rotation += (block.angularVelocity + w) * (Real(0.5) * t);
-  early.time = time;
-  block.velocity = v;
-  block.angularVelocity = w;
-}
-
-void ImpactQueue::resolve(int group, Real time) {
-  const solver::ImpulseGroup& g = ws_.problem.groups[group];
-  if (mayMove(g.block1)) advance(g.block1, time);
-  if (mayMove(g.block2)) advance(g.block2, time);
-  // Newton's law at several points with friction can add energy (Kane's example): then the pair
-  // does not bounce this time.
-  const solver::ImpulseBlock before1 = ws_.problem.blocks[g.block1];
-  const solver::ImpulseBlock before2 = ws_.problem.blocks[g.block2];
-  std::vector<model::ImpactImpulse>& kept = ws_.impactMemory.kept;
-  kept.assign(ws_.impacts.begin() + g.first, ws_.impacts.begin() + g.first + g.count);
-  Real fastest = 0;
-  for (int i = g.first; i < g.first + g.count; ++i)
-    fastest = std::max(fastest, norm(pointVelocity(ws_.problem.points[i])));
-  const Real work = applyImpact(group, restitutionOf(group));
-  Real exchanged = 0;  // what the rounding of the work is measured against: e = 1 does none
-  for (int i = 0; i < g.count; ++i)
-    exchanged += (ws_.impacts[g.first + i].normal - kept[i].normal) * fastest;
-  if (work > kRounding * exchanged) {
-    ws_.problem.blocks[g.block1] = before1;
-    ws_.problem.blocks[g.block2] = before2;
-    std::copy(kept.begin(), kept.end(), ws_.impacts.begin() + g.first);
-    (void)applyImpact(group, 0);
-  }
-}
-
-/// R^T W R of a point, W = J M^-1 J^T, for its frame (t1, t2, n).
-Mat3 delassus(const solver::ImpulsePoint& point, const solver::ImpulseBlock& block1,
-              const solver::ImpulseBlock& block2) {
-  const Vec3 axes[3] = {point.tangent1, point.tangent2, point.normal};
-  Mat3 w{};
-  for (int j = 0; j < 3; ++j) {
-    const Vec3 turn1 = block1.inverseInertia * cross(point.r1, axes[j]);
-    const Vec3 turn2 = block2.inverseInertia * cross(point.r2, axes[j]);
-    const Vec3 response = axes[j] * (block1.inverseMass + block2.inverseMass) +
-                          cross(turn1, point.r1) + cross(turn2, point.r2);
-    for (int i = 0; i < 3; ++i) w(i, j) = dot(axes[i], response);
-  }
-  return w;
-}
-
-void applyTo(solver::ImpulseBlock& block1, solver::ImpulseBlock& block2,
-             const solver::ImpulsePoint& point, const Vec3& impulse) {
-  block1.velocity += impulse * block1.inverseMass;
-  block1.angularVelocity += block1.inverseInertia * cross(point.r1, impulse);
-  block2.velocity -= impulse * block2.inverseMass;
-  block2.angularVelocity -= block2.inverseInertia * cross(point.r2, impulse);
-}
-
-/// The friction impulse nearest to the one that stops the slip, within the disk.
-void projectToDisk(Real radius, Real* t1, Real* t2) {
-  const Real length = std::sqrt(*t1 * *t1 + *t2 * *t2);
-  if (length > radius) {
-    const Real scale = length > 0 ? radius / length : 0;
-    *t1 *= scale;
-    *t2 *= scale;
-  }
-}
-
-/// Impulses at the points of the group that are closed: Gauss-Seidel to rounding, at most four
-/// points. Returns their work [J].
-Real ImpactQueue::applyImpact(int group, Real restitution) {
-  const solver::ImpulseGroup& g = ws_.problem.groups[group];
-  solver::ImpulseBlock& block1 = ws_.problem.blocks[g.block1];
-  solver::ImpulseBlock& block2 = ws_.problem.blocks[g.block2];
-
-  constexpr int kMaxPoints = ContactPatch::kMaxPoints;
-  Closed closed[kMaxPoints];
-  int count = 0;
-  Real fastest = 0;
-  const Real time = startOf(group);
-  for (int i = g.first; i < g.first + g.count && count < kMaxPoints; ++i) {
-    const solver::ImpulsePoint& point = ws_.problem.points[i];
-    const Real approach = -dot(point.normal, pointVelocity(point));
-    // What closes within a nanosecond of the first belongs to the same impact.
-    const Real reach = std::fabs(approach) * 1e-9 + 1e-12;
-    if (motionAt(point, time).gap > reach) continue;
-    closed[count++] = {.point = &point,
-                       .out = &ws_.impacts[i],
-                       .w = delassus(point, block1, block2),
-                       .target = approach > 0 ? restitution * approach : 0};
-    fastest = std::max(fastest, std::fabs(approach));
-  }
-
-  const solver::ImpulseBlock start1 = block1, start2 = block2;
-  constexpr int kMaxSweeps = 1000;
-  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
-    Real change = 0;
-    for (int k = 0; k < count; ++k) {
-      Closed& c = closed[k];
-      const Real vn = dot(c.point->normal, pointVelocity(*c.point));
-      const Real normal = std::max<Real>(c.lambda[2] + (c.target - vn) / c.w(2, 2), 0);
-      change = std::max(change, std::fabs(normal - c.lambda[2]) * c.w(2, 2));
-      const Real dn = normal - c.lambda[2];
-      c.lambda[2] = normal;
-      applyTo(block1, block2, *c.point, c.point->normal * dn);
-
-      if (!(c.point->friction > 0)) continue;
-      const Vec3 v = pointVelocity(*c.point);
-      const Real v1 = dot(c.point->tangent1, v), v2 = dot(c.point->tangent2, v);
-      const Real a = c.w(0, 0), b = c.w(0, 1), d = c.w(1, 1);
-      const Real det = a * d - b * b;
-      Real t1 = c.lambda[0] - (d * v1 - b * v2) / det;
-      Real t2 = c.lambda[1] - (a * v2 - b * v1) / det;
-      projectToDisk(c.point->friction * c.lambda[2], &t1, &t2);
-      const Real d1 = t1 - c.lambda[0], d2 = t2 - c.lambda[1];
-      change = std::max({change, std::fabs(d1) * a, std::fabs(d2) * d});
-      c.lambda[0] = t1;
-      c.lambda[1] = t2;
-      applyTo(block1, block2, *c.point, c.point->tangent1 * d1 + c.point->tangent2 * d2);
+    const Real approach = -(m.speed + m.acceleration * wait);
+    if (candidate->bounces && approach > bounceSpeed_) {
+      impact = std::min(impact, start + wait);
+    } else if (candidate->mayLand && approach > landingSpeed_ && memory_.start[i].gap > closed_) {
+      landing = std::min(landing, start + wait);
     }
-    if (change <= 1e-15 * fastest) break;
   }
-  return applyAll(start1, start2, std::span(closed, static_cast<std::size_t>(count)), g);
+  candidate->isImpact = impact < kNever && impact <= landing + kSameTime * dt_;
+  candidate->time = candidate->isImpact ? impact : landing;
 }
 
-/// From the start once more, by the sums: the rounding of all the sweeps is left behind, so that
-/// the work is the change of energy.
-Real ImpactQueue::applyAll(const solver::ImpulseBlock& start1, const solver::ImpulseBlock& start2,
-                           std::span<const Closed> closed, const solver::ImpulseGroup& g) {
-  solver::ImpulseBlock& block1 = ws_.problem.blocks[g.block1];
-  solver::ImpulseBlock& block2 = ws_.problem.blocks[g.block2];
-  block1 = start1;
-  block2 = start2;
-  Vec3 before[ContactPatch::kMaxPoints];
-  for (std::size_t k = 0; k < closed.size(); ++k) before[k] = pointVelocity(*closed[k].point);
-  const auto tangentOf = [](const Closed& c) {
-    return c.point->tangent1 * c.lambda[0] + c.point->tangent2 * c.lambda[1];
+void ImpactQueue::push(int candidate) {
+  model::ImpactCandidate& c = candidates_[candidate];
+  if (!(c.time < kNever) || c.queuedAt == c.time) return;
+  c.queuedAt = c.time;
+  memory_.events.emplace_back(c.time, candidate);
+  std::push_heap(memory_.events.begin(), memory_.events.end(), std::greater<>{});
+}
+
+/// The candidate of the next event up to `latest`; -1: none.
+int ImpactQueue::pop(Real latest) {
+  std::vector<std::pair<Real, int>>& events = memory_.events;
+  while (!events.empty()) {
+    const auto [time, candidate] = events.front();
+    model::ImpactCandidate& c = candidates_[candidate];
+    const bool isCurrent = c.time == time && c.queuedAt == time;
+    if (isCurrent && time > latest) return -1;
+    std::pop_heap(events.begin(), events.end(), std::greater<>{});
+    events.pop_back();
+    if (!isCurrent) continue;
+    c.queuedAt = -1;
+    return candidate;
+  }
+  return -1;
+}
+
+/// Time and place of the event by the shapes themselves; puts it back into the queue. The normal
+/// turns while they come together, and with it the time at which they touch.
+void ImpactQueue::measure(int index) {
+  constexpr int kMaxRounds = 12;
+  model::ImpactCandidate& candidate = candidates_[index];
+  const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
+  const Real planned = candidate.time;
+  findWhetherHeld(group.block1);
+  findWhetherHeld(group.block2);
+  if (candidate.time != planned) return push(index);  // held: it closes at another time
+  const bool wasApart = std::any_of(
+      memory_.start.begin() + group.first, memory_.start.begin() + group.first + group.count,
+      [&](const model::StartPoint& start) { return start.gap > closed_; });
+  for (int round = 0; wasApart && round < kMaxRounds; ++round) {
+    const Real time = candidate.time;
+    const Vec3 normal = ws_.problem.points[group.first].normal;
+    if (!motion_.measure(candidate, time)) break;
+    setEvent(&candidate);
+    if (!(candidate.time < kNever)) break;
+    // The time knows of an error of the normal by its square alone. What lands is closed within
+    // a thousandth of a millimetre.
+    const Real turned = norm(ws_.problem.points[group.first].normal - normal);
+    const Real exactTime = candidate.isImpact ? 1e-10 : 1e-8,
+               exactNormal = candidate.isImpact ? 1e-13 : 1e-10;
+    if (std::fabs(candidate.time - time) <= exactTime * dt_ && turned <= exactNormal) break;
+  }
+  candidate.measuredAt = candidate.time;
+  push(index);
+}
+
+/// All impacts of `time`.
+void ImpactQueue::gatherTogether(int first, Real time) {
+  memory_.together.assign(1, static_cast<std::uint64_t>(first));
+  memory_.later.clear();
+  while (true) {
+    const int next = pop(time + kSameTime * dt_);
+    if (next < 0) break;
+    model::ImpactCandidate& candidate = candidates_[next];
+    if (candidate.measuredAt != candidate.time) {
+      measure(next);
+    } else if (candidate.isImpact) {
+      memory_.together.push_back(static_cast<std::uint64_t>(next));
+    } else {
+      memory_.later.push_back(next);
+    }
+  }
+  for (const int candidate : memory_.later) push(candidate);
+}
+
+/// After the motion of a block has changed.
+void ImpactQueue::renew(int block) {
+  if (!motion_.mayMove(block)) return;
+  for (int k = memory_.first[block]; k < memory_.first[block + 1]; ++k) {
+    const int candidate = memory_.candidateOf[memory_.list[k]];
+    if (candidate < 0) continue;
+    setEvent(&candidates_[candidate]);
+    push(candidate);
+  }
+}
+
+bool ImpactQueue::hasLandedBefore(const model::ImpactCandidate& candidate) const {
+  const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
+  const auto hasLanded = [&](int block) {
+    return ws_.early[block].hasLanded && ws_.early[block].time < candidate.time - kSameTime * dt_;
   };
-  for (const Closed& c : closed)
-    applyTo(block1, block2, *c.point, c.point->normal * c.lambda[2] + tangentOf(c));
-  Real total = 0;
-  for (std::size_t k = 0; k < closed.size(); ++k) {
-    const Closed& c = closed[k];
-    const Vec3 mean = (before[k] + pointVelocity(*c.point)) * Real(0.5);
-    const Real normalWork = c.lambda[2] * dot(c.point->normal, mean);
-    const Real frictionWork = dot(tangentOf(c), mean);
-    c.out->normal += c.lambda[2];
-    c.out->tangent += tangentOf(c);
-    c.out->normalWork += normalWork;
-    c.out->frictionWork += frictionWork;
-    total += normalWork + frictionWork;
-  }
-  return total;
+  return hasLanded(group.block1) || hasLanded(group.block2);
 }
 
-/// The contact problem goes on from where each body is now.
-void ImpactQueue::finish() {
-  if (ws_.report.numImpacts == 0) {
-    ws_.impacts.clear();
-    return;
+void ImpactQueue::giveUpLanding(int index) {
+  candidates_[index].mayLand = false;
+  setEvent(&candidates_[index]);
+  push(index);
+}
+
+/// Moves the bodies to where they touch, with all that moves along with them.
+void ImpactQueue::land(const model::ImpactCandidate& candidate) {
+  const Real time = candidate.time;
+  if (!findCluster(ws_.problem.groups[candidate.group], time)) return;
+  hasEarly_ = true;
+  for (const int block : memory_.cluster) {
+    findWhetherHeld(block);
+    motion_.advance(block, time);
+    ws_.early[block].hasLanded = true;
   }
-  for (std::size_t i = 0; i < ws_.early.size(); ++i)
-    ws_.problem.blocks[i].duration = model_.options.dt - ws_.early[i].time;
-  for (solver::ImpulsePoint& point : ws_.problem.points) {
-    const model::EarlyMotion& early1 = ws_.early[point.block1];
-    const model::EarlyMotion& early2 = ws_.early[point.block2];
-    point.gap += dot(point.normal, early1.displacement + cross(early1.rotation, point.r1) -
-                                       early2.displacement - cross(early2.rotation, point.r2));
+  for (const int block : memory_.cluster) {
+    for (int k = memory_.first[block]; k < memory_.first[block + 1]; ++k) {
+      const int other = memory_.candidateOf[memory_.list[k]];
+      if (other < 0) continue;
+      model::ImpactCandidate& c = candidates_[other];
+      if (!c.bounces && c.time > time + kSameTime * dt_) {
+        c.mayLand = false;
+        c.time = kNever;
+      } else if (c.bounces) {
+        setEvent(&c);
+        push(other);
+      }
+    }
+  }
+}
+
+/// The quick blocks that touch each other, from those of the group on; false where one of them has
+/// landed before: a block has one landing in a step, the rest is left to the contact problem.
+bool ImpactQueue::findCluster(const solver::ImpulseGroup& group, Real time) {
+  std::vector<int>& cluster = memory_.cluster;
+  cluster.clear();
+  const auto add = [&](int block) {
+    if (!motion_.mayMove(block) || memory_.isInCluster[block] != 0) return;
+    memory_.isInCluster[block] = 1;
+    cluster.push_back(block);
+  };
+  for (const int block : {group.block1, group.block2}) {
+    if (memory_.isQuick[block] != 0) add(block);
+  }
+  if (cluster.empty()) {
+    add(group.block1);
+    add(group.block2);
+  }
+  bool isFree = true;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    const int block = cluster[i];
+    const model::EarlyMotion& early = ws_.early[block];
+    isFree = isFree && !(early.hasLanded && early.time < time - kSameTime * dt_);
+    for (int k = memory_.first[block]; k < memory_.first[block + 1]; ++k) {
+      const int g = memory_.list[k];
+      if (memory_.isTouching[g] == 0) continue;
+      const solver::ImpulseGroup& next = ws_.problem.groups[g];
+      const int other = next.block1 == block ? next.block2 : next.block1;
+      if (memory_.isQuick[other] != 0) add(other);
+    }
+  }
+  for (const int block : cluster) memory_.isInCluster[block] = 0;
+  return isFree;
+}
+
+int ImpactQueue::root(int block) const {
+  while (memory_.parent[block] != block) block = memory_.parent[block];
+  return block;
+}
+
+/// One round: what is connected is one problem.
+void ImpactQueue::resolveTogether(Real time) {
+  hasEarly_ = true;
+  if (ws_.impacts.empty()) ws_.impacts.assign(ws_.problem.points.size(), {});
+  std::vector<std::uint64_t>& together = memory_.together;
+  const auto groupOf = [&](std::uint64_t entry) -> const solver::ImpulseGroup& {
+    return ws_.problem.groups[candidates_[entry & 0xffffffffu].group];
+  };
+  std::vector<int>& parent = memory_.parent;
+  for (const std::uint64_t entry : together) {
+    const solver::ImpulseGroup& group = groupOf(entry);
+    for (const int block : {group.block1, group.block2}) {
+      if (!motion_.mayMove(block)) continue;
+      motion_.advance(block, time);
+      parent[block] = block;
+    }
+  }
+  for (const std::uint64_t entry : together) {
+    const solver::ImpulseGroup& group = groupOf(entry);
+    if (!motion_.mayMove(group.block1) || !motion_.mayMove(group.block2)) continue;
+    const int root1 = root(group.block1), root2 = root(group.block2);
+    parent[std::max(root1, root2)] = std::min(root1, root2);
+  }
+  for (std::uint64_t& entry : together) {
+    const solver::ImpulseGroup& group = groupOf(entry);
+    const int block = motion_.mayMove(group.block1) ? group.block1 : group.block2;
+    entry |= static_cast<std::uint64_t>(root(block)) << 32;
+  }
+  core::stableSortByKey(together, memory_.scratch, [](std::uint64_t entry) { return entry; });
+  for (std::size_t begin = 0, end = 0; begin < together.size(); begin = end) {
+    while (end < together.size() && together[end] >> 32 == together[begin] >> 32) ++end;
+    resolveConnected(std::span(together).subspan(begin, end - begin), time);
+  }
+  ws_.report.numImpacts += static_cast<int>(together.size());
+  for (const std::uint64_t entry : together) {
+    renew(groupOf(entry).block1);
+    renew(groupOf(entry).block2);
+  }
+}
+
+/// Newton's law at several points with friction, or with different coefficients, can add energy
+/// (Kane's example): then by the least coefficient of them all, or without a bounce.
+void ImpactQueue::resolveConnected(std::span<const std::uint64_t> set, Real time) {
+  fillRound(set, time);
+  if (!memory_.round.points.empty()) {
+    const std::vector<Real>& e = memory_.restitution;
+    if (solveRound(1) || solveRound(*std::min_element(e.begin(), e.end())) || solveRound(0))
+      takeOverRound();
+  }
+  for (const int block : memory_.roundBlock) memory_.slot[block] = -1;
+}
+
+void ImpactQueue::fillRound(std::span<const std::uint64_t> set, Real time) {
+  constexpr std::size_t kUsual = 8;  // more than that take memory when they come
+  memory_.round.points.reserve(kUsual);
+  memory_.round.blocks.reserve(kUsual);
+  memory_.round.groups.reserve(kUsual);
+  memory_.roundBlock.reserve(kUsual);
+  memory_.roundPoint.reserve(kUsual);
+  memory_.approach.reserve(kUsual);
+  memory_.restitution.reserve(kUsual);
+  memory_.targets.reserve(kUsual);
+  memory_.round.blocks.clear();
+  memory_.round.points.clear();
+  memory_.round.groups.clear();
+  memory_.roundBlock.clear();
+  memory_.roundPoint.clear();
+  memory_.approach.clear();
+  memory_.restitution.clear();
+  for (const std::uint64_t entry : set) {
+    const int group = candidates_[entry & 0xffffffffu].group;
+    addToRound(ws_.problem.groups[group], restitutionOf(group), time);
+  }
+}
+
+/// The points of a group that are closed and approach.
+void ImpactQueue::addToRound(const solver::ImpulseGroup& group, Real restitution, Real time) {
+  solver::ImpulseProblem& round = memory_.round;
+  solver::ImpulseGroup inRound{.block1 = slotOf(group.block1),
+                               .block2 = slotOf(group.block2),
+                               .first = static_cast<std::int32_t>(round.points.size())};
+  for (int i = group.first; i < group.first + group.count; ++i) {
+    solver::ImpulsePoint& point = ws_.problem.points[i];
+    const Real gap = motion_.motionAt(point, time).gap;
+    const Real approach = -dot(point.normal, motion_.velocityAt(point));
+    if (gap > std::fabs(approach) * (2 * kSameTime * dt_) + 1e-12) continue;
+    motion_.joinArms(&point);
+    point.gap += gap - motion_.motionAt(point, time).gap;
+    if (!(approach > kLeastApproach)) continue;
+    round.points.push_back(point);
+    round.points.back().block1 = inRound.block1;
+    round.points.back().block2 = inRound.block2;
+    memory_.roundPoint.push_back(i);
+    memory_.approach.push_back(-dot(point.normal, motion_.velocityAt(point)));
+    memory_.restitution.push_back(restitution);
+    ++inRound.count;
+  }
+  if (inRound.count > 0) round.groups.push_back(inRound);
+}
+
+int ImpactQueue::slotOf(int block) {
+  int& slot = memory_.slot[block];
+  if (slot < 0) {
+    slot = static_cast<int>(memory_.roundBlock.size());
+    memory_.roundBlock.push_back(block);
+    memory_.round.blocks.push_back(ws_.problem.blocks[block]);
+    memory_.round.blocks.back().duration = 0;
+  }
+  return slot;
+}
+
+/// With no restitution above `mostRestitution`. False where the impulses would add energy.
+bool ImpactQueue::solveRound(Real mostRestitution) {
+  solver::ImpulseProblem& round = memory_.round;
+  memory_.targets.clear();
+  Real fastest = 0;
+  for (std::size_t i = 0; i < round.points.size(); ++i) {
+    memory_.targets.push_back(std::min(memory_.restitution[i], mostRestitution) *
+                              memory_.approach[i]);
+    fastest =
+        std::max(fastest, norm(motion_.velocityAt(ws_.problem.points[memory_.roundPoint[i]])));
+  }
+  for (std::size_t b = 0; b < round.blocks.size(); ++b) {
+    round.blocks[b].velocity = ws_.problem.blocks[memory_.roundBlock[b]].velocity;
+    round.blocks[b].angularVelocity = ws_.problem.blocks[memory_.roundBlock[b]].angularVelocity;
+  }
+  ws_.solver.solveImpact(round, memory_.targets);
+  Real work = 0,
+       exchanged = 0;  // what the rounding of the work is measured against: e = 1 does none
+  for (const solver::ImpulsePoint& point : round.points) {
+    work += point.normalWork + point.frictionWork;
+    exchanged += point.normalImpulse * fastest;
+  }
+  return work <= kRounding * exchanged || mostRestitution == 0;
+}
+
+void ImpactQueue::takeOverRound() {
+  const solver::ImpulseProblem& round = memory_.round;
+  for (std::size_t b = 0; b < round.blocks.size(); ++b) {
+    if (!(round.blocks[b].inverseMass > 0)) continue;
+    solver::ImpulseBlock& block = ws_.problem.blocks[memory_.roundBlock[b]];
+    block.velocity = round.blocks[b].velocity;
+    block.angularVelocity = round.blocks[b].angularVelocity;
+  }
+  for (std::size_t i = 0; i < round.points.size(); ++i) {
+    const solver::ImpulsePoint& point = round.points[i];
+    model::ImpactImpulse& out = ws_.impacts[memory_.roundPoint[i]];
+    const Vec3 impulse = point.normal * point.normalImpulse +
+                         point.tangent1 * point.tangentImpulse[0] +
+                         point.tangent2 * point.tangentImpulse[1];
+    const solver::ImpulseBlock& block1 = round.blocks[point.block1];
+    const solver::ImpulseBlock& block2 = round.blocks[point.block2];
+    out.impulse += impulse;
+    out.normalWork += point.normalWork;
+    out.frictionWork += point.frictionWork;
+    if (!(block1.inverseMass > 0))
+      out.kinematicWork -= dot(impulse, block1.velocity + cross(block1.angularVelocity, point.r1));
+    if (!(block2.inverseMass > 0))
+      out.kinematicWork += dot(impulse, block2.velocity + cross(block2.angularVelocity, point.r2));
+  }
+}
+
+/// The contact problem moves a body by its velocity at the end of the step and so would stop one
+/// that flies over the step without touching: what gravity has not yet done counts as gap.
+void ImpactQueue::keepFlights() {
+  for (const model::ImpactCandidate& candidate : candidates_) {
+    const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
+    const Real start = motion_.startOf(group);
+    const Real left = dt_ - start;
+    const solver::ImpulseBlock& block1 = ws_.problem.blocks[group.block1];
+    const solver::ImpulseBlock& block2 = ws_.problem.blocks[group.block2];
+    // Most fall side by side.
+    if (block1.acceleration == block2.acceleration &&
+        block1.angularAcceleration == block2.angularAcceleration) {
+      continue;
+    }
+    const PairMotion pair = motion_.pairAt(group.block1, group.block2, start);
+    for (solver::ImpulsePoint& point : pointsOf(group)) {
+      if (!(point.gap > 0)) continue;
+      const GapMotion m = ImpactMotion::motionOf(point, pair);
+      const Real fall = Real(-0.5) * m.acceleration * left * left;
+      if (fall > 0 && m.gap + m.speed * left >= fall) point.gap += fall;
+    }
   }
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kGrain = 64, kMinShared = 256;  // fewer are not worth a message
 
-/// R a R^T for a symmetric a in the body frame.
+}  // namespace
+
 solver::Sym3 inWorld(const Mat3& R, const Mat3& a) {
   const Mat3 m = R * a;
   const auto entry = [&](int i, int j) {
@@ -22,8 +23,6 @@ solver::Sym3 inWorld(const Mat3& R, const Mat3& a) {
           .xz = entry(0, 2),
           .yz = entry(1, 2)};
 }
-
-}  // namespace
 
 void computeFreeMotion(const model::ModelData& model, const model::Control& control,
                        const State& state, model::Workspace& ws) {

@@ -16,4 +16,7 @@ void computeFreeMotion(const model::ModelData& model, const model::Control& cont
   return model.options.gravity * body.gravityScale;
 }
 
+/// R a R^T for a symmetric a in the body frame.
+[[nodiscard]] solver::Sym3 inWorld(const Mat3& R, const Mat3& a);
+
 }  // namespace tangere::dynamics

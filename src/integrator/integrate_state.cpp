@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "integrator/integrate_state.hpp"
 
-#include "dynamics/kernels/free_rotation.hpp"
-#include "dynamics/kinetic_energy.hpp"
+#include "dynamics/turn_body.hpp"
+#include "math/quat.hpp"
 #include "math/transform.hpp"
 
 #include <atomic>
@@ -72,11 +72,6 @@ int integrateState(const model::ModelData& model, State& state, model::Workspace
 
 namespace {
 
-bool isIsotropic(const Mat3& inertia) {
-  return inertia(0, 0) == inertia(1, 1) && inertia(1, 1) == inertia(2, 2) && inertia(0, 1) == 0 &&
-         inertia(0, 2) == 0 && inertia(1, 2) == 0;
-}
-
 model::BodyMotion moveBody(const model::ModelData& model, const State& state,
                            const model::Workspace& ws, std::size_t index) {
   const model::ModelBody& body = model.bodies[index];
@@ -94,51 +89,27 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
   }
 
   const solver::ImpulseBlock& block = ws.problem.blocks[index];
-  Vec3 displacement = block.displacement;
-  Vec3 rotation = block.rotation;
-  if (!ws.impacts.empty()) {
-    displacement += ws.early[index].displacement;
-    rotation += ws.early[index].rotation;
-  }
-  out.center += displacement + block.pushDisplacement;
+  out.center += block.displacement + block.pushDisplacement;
   out.velocity = block.velocity;
-
-  // The velocity turns as that of a free body. The orientation turns by the mean rate, which is the
-  // same unless contacts changed it on the way: then the velocity stays as the body sees it, so
-  // that its energy does.
-  const bool isRound = isIsotropic(body.mass.inertia);
-  using Rotation = kernel::RotationState<Real>;
-  const Rotation from{.orientation = state.orientation[index],
-                      .angularVelocity = block.angularVelocity};
-  const Rotation turned =
-      kernel::freeRotation(body.mass.inertia, body.inverseInertia, isRound, from, dt);
+  Quat from = state.orientation[index];
+  Real duration = dt;
+  if (!ws.early.empty() && ws.early[index].time > 0) {
+    out.center += ws.early[index].displacement;
+    from = ws.early[index].orientation;
+    duration = block.duration;
+  }
+  const dynamics::TurnedBody turned =
+      dynamics::turnBody(body, from, block.angularVelocity, block.rotation, duration);
   out.orientation = turned.orientation;
   out.angularVelocity = turned.angularVelocity;
-  if (!(rotation == block.angularVelocity * dt)) {
-    const Rotation mean{.orientation = from.orientation, .angularVelocity = rotation / dt};
-    out.orientation =
-        kernel::freeRotation(body.mass.inertia, body.inverseInertia, isRound, mean, dt).orientation;
-    if (!isRound) {
-      out.angularVelocity =
-          math::rotate(out.orientation,
-                       math::rotate(math::conjugate(turned.orientation), turned.angularVelocity));
-    }
-  }
-  const auto rotational = [&](const Quat& orientation, const Vec3& w) {
-    const Vec3 w_B = math::rotate(math::conjugate(orientation), w);
-    return Real(0.5) * dot(w_B, body.mass.inertia * w_B);
-  };
-  if (!isRound) {
-    out.gyroscopicWork = rotational(out.orientation, out.angularVelocity) -
-                         rotational(from.orientation, from.angularVelocity);
-  }
+  out.gyroscopicWork = turned.work;
   // The push out of an overlap changes the inertia seen by a velocity that it leaves alone.
   if (!(block.pushRotation == Vec3{})) {
     const Quat before = out.orientation;
     out.orientation = math::normalized(math::quatExp(block.pushRotation) * out.orientation);
-    if (!isRound) {
-      out.correctionWork = rotational(out.orientation, out.angularVelocity) -
-                           rotational(before, out.angularVelocity);
+    if (!dynamics::isIsotropic(body.mass.inertia)) {
+      out.correctionWork = dynamics::rotationalEnergy(body, out.orientation, out.angularVelocity) -
+                           dynamics::rotationalEnergy(body, before, out.angularVelocity);
     }
   }
   return out;

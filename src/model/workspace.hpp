@@ -58,11 +58,20 @@ struct ForeseenManifold {
   bool isFast = false;
 };
 
-/// What one body did before its share of the contact problem begins: it was in an impact.
+/// What one body did before its share of the contact problem begins: it was in an impact, or came
+/// to the time at which it lands.
 struct EarlyMotion {
   Real time = 0;  ///< [s] of the step used up
   Vec3 displacement{};
   Vec3 rotation{};
+  /// The same by the mean of the velocities before and after what forces did: a constant force does
+  /// work along these.
+  Vec3 meanDisplacement{};
+  Vec3 meanRotation{};
+  Quat orientation{};   ///< at `time`; of no meaning where that is zero
+  bool isHeld = false;  ///< something carries it: its forces have not acted until `time`
+  bool isHeldKnown = false;
+  bool hasLanded = false;
 };
 
 /// The state of one body after the step, before it is taken over.
@@ -81,18 +90,49 @@ struct TreeEnergy {
 
 /// What impacts did at one point, besides the contact problem.
 struct ImpactImpulse {
-  Real normal = 0;  ///< [N s]
-  Vec3 tangent{};
-  Real normalWork = 0, frictionWork = 0;  ///< [J]
+  Vec3 impulse{};                                            ///< on body 1 [N s]
+  Real normalWork = 0, frictionWork = 0, kinematicWork = 0;  ///< [J]
+};
+
+/// A group of points that may close within the step.
+struct ImpactCandidate {
+  int group = 0;
+  Real time = 0;          ///< of its next impact or landing; infinite: none within the step
+  Real measuredAt = -1;   ///< the time for which its points are where the shapes then are
+  Real queuedAt = -1;     ///< its time in the list of events
+  bool isImpact = false;  ///< what is next; false: it lands
+  bool bounces = false;   ///< fast approaches are impacts
+  bool isFast = false;    ///< with points of a fast pair
+  bool mayLand = false;
+};
+
+/// A point as it was at the start of the step.
+struct StartPoint {
+  Vec3 r1{}, r2{};
+  Real gap = 0;
 };
 
 /// What the resolution of impacts keeps between steps for its memory alone.
 struct ImpactMemory {
-  std::vector<int> groups;       ///< those that bounce, ascending
-  std::vector<Real> times;       ///< next impact of each of them
-  std::vector<int> first, list;  ///< for each block: the entries of groups it is in
+  std::vector<ImpactCandidate> candidates;   ///< in order of groups
+  std::vector<std::pair<Real, int>> events;  ///< heap: time, candidate
+  std::vector<int> candidateOf;              ///< of each group; -1: none
+  std::vector<StartPoint> start;             ///< of the points of candidates
+  std::vector<std::uint8_t> isQuick;         ///< of each body
+  std::vector<std::uint8_t> isBouncy;        ///< of each body: it may touch what it bounces off
+  std::vector<int> first, list;              ///< for each block: the groups it is in
   std::vector<int> fill;
-  std::vector<ImpactImpulse> kept;
+  std::vector<std::uint8_t> isTouching;  ///< of each group, at the start
+  std::vector<int> stack, cluster;
+  std::vector<std::uint8_t> isInCluster;         ///< of each block
+  std::vector<int> later;                        ///< candidates
+  std::vector<std::uint64_t> together, scratch;  ///< candidates at one time, by connected sets
+  std::vector<int> parent;                       ///< of each block, in the sets that are connected
+  std::vector<int> slot;                         ///< of each block in `round`
+  std::vector<int> roundBlock;                   ///< of each block of `round`: that of the problem
+  std::vector<int> roundPoint;                   ///< the same for its points
+  std::vector<Real> approach, restitution, targets;
+  solver::ImpulseProblem round;
 };
 
 struct Workspace {
@@ -134,7 +174,7 @@ struct Workspace {
   std::vector<int> fastGroups;  ///< ascending: those with a point of a fast pair
 
   // resolveImpacts
-  std::vector<EarlyMotion> early;      ///< of each body
+  std::vector<EarlyMotion> early;      ///< of each body; empty where none began early
   std::vector<ImpactImpulse> impacts;  ///< of each point; empty without impacts
   ImpactMemory impactMemory;
 

@@ -141,7 +141,7 @@ void stepEnvironment(const model::ModelData& model, const model::Control& contro
   dynamics::computeFreeMotion(model, control, state, ws);  // M^-1, v0, a
   contact::buildContactProblem(model, state, ws);          // points, groups
   clock.end(StepPhase::BuildProblem);
-  contact::resolveImpacts(model, ws);  // restitution, at its own time
+  contact::resolveImpacts(model, state, ws);  // at their own times
   clock.end(StepPhase::Impacts);
   contact::solveContacts(model, ws);          // v, displacement, push
   contact::holdFastBodies(model, state, ws);  // what was turned aside

@@ -56,7 +56,9 @@ TEST(Allocations, ABouncingBallTakesNoMemory) {
   scene.materials = {{.name = "m", .restitution = 1}};
   scene.bodies = {floorOf("m"), bodyOf("ball", ball(0.1), {0, 0, 1}, Mat3::identity(), "m"),
                   bodyOf("cube", cube(0.1), {1, 0, 1}, turnAbout({1, 2, 3}, 1), "m")};
-  EXPECT_EQ(allocationsOf(scene, 2000, 2000), 0);
+  // The cube tumbles for good: it takes a while until it has landed on as many points as it ever
+  // will.
+  EXPECT_EQ(allocationsOf(scene, 8000, 4000), 0);
 }
 
 TEST(Allocations, AMeshAHeightFieldAndACompoundTakeNoMemory) {

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Impacts against what can be worked out by hand: where two bodies touch decides, not where they
+// were when the step began; one impact is one impact, wherever in a step it falls; impacts at the
+// same time are one problem, whatever the bodies are called.
+#include "sim/checked_simulation.hpp"
+
+namespace tangere::test {
+namespace {
+
+struct Momenta {
+  Vec3 linear{}, angular{};
+};
+
+/// Of all bodies, about the origin of the world.
+Momenta momentaOf(const Simulator& sim) {
+  Momenta sum;
+  for (int i = 0; i < sim.model().numBodies(); ++i) {
+    if (sim.model().bodyType(i) != BodyType::Dynamic) continue;
+    const auto k = static_cast<std::size_t>(i);
+    const MassProperties& mass = sim.model().massProperties(i);
+    const Mat3 R = rotationMatrix(sim.state().orientation[k]);
+    sum.linear += sim.state().velocity[k] * mass.mass;
+    sum.angular += cross(sim.state().center[k], sim.state().velocity[k] * mass.mass) +
+                   R * (mass.inertia * transposeTimes(R, sim.state().angularVelocity[k]));
+  }
+  return sum;
+}
+
+struct Spinning {
+  Vec3 velocity{}, spin{};
+};
+
+/// A ball that hits another.
+struct ObliqueHit {
+  Real radius1 = 0.02, radius2 = 0.02;
+  Real speed = 3;
+  Real offset = 0.5;  ///< of the line of flight from the second centre, of the sum of the radii
+  Real friction = 0.3, restitution = 0.8;
+  Vec3 spin1{}, spin2{};
+  Real dt = 1e-3;
+};
+
+constexpr Real kSteel = 7800;
+
+Scene sceneOf(const ObliqueHit& hit, Real ahead) {
+  Scene scene;
+  scene.options.dt = hit.dt;
+  scene.options.gravity = {};
+  scene.options.sleep.enabled = false;
+  scene.options.restitutionThreshold = 1e-3;
+  scene.materials = {
+      {.name = "m", .density = kSteel, .friction = hit.friction, .restitution = hit.restitution}};
+  const Real reach = hit.radius1 + hit.radius2;
+  scene.bodies = {bodyOf("a", ball(hit.radius1), {-reach - ahead, hit.offset * reach, 0},
+                         Mat3::identity(), "m"),
+                  bodyOf("b", ball(hit.radius2), {}, Mat3::identity(), "m")};
+  scene.bodies[0].linearVelocity = {hit.speed, 0, 0};
+  scene.bodies[0].angularVelocity = hit.spin1;
+  scene.bodies[1].angularVelocity = hit.spin2;
+  return scene;
+}
+
+/// Newton's law along the line of centres where they touch; Coulomb's across it. For balls the two
+/// do not mix.
+std::pair<Spinning, Spinning> closedForm(const ObliqueHit& hit) {
+  constexpr Real kPi = 3.14159265358979323846;
+  const auto massOf = [&](Real r) { return kSteel * 4 * kPi * r * r * r / 3; };
+  const Real m1 = massOf(hit.radius1), m2 = massOf(hit.radius2);
+  const Real i1 = 0.4 * m1 * hit.radius1 * hit.radius1, i2 = 0.4 * m2 * hit.radius2 * hit.radius2;
+  const Vec3 n{-std::sqrt(1 - hit.offset * hit.offset), hit.offset, 0};  // from b to a
+  const Vec3 r1 = n * -hit.radius1, r2 = n * hit.radius2;
+  const Vec3 v = Vec3{hit.speed, 0, 0} + cross(hit.spin1, r1) - cross(hit.spin2, r2);
+  const Real vn = dot(n, v);
+  const Vec3 slip = v - n * vn;
+  const Real pn = -(1 + hit.restitution) * vn / (1 / m1 + 1 / m2);
+  const Real stop = norm(slip) / (1 / m1 + 1 / m2 + hit.radius1 * hit.radius1 / i1 +
+                                  hit.radius2 * hit.radius2 / i2);
+  const Real pt = std::min(hit.friction * pn, stop);
+  const Vec3 p = n * pn - (norm(slip) > 0 ? slip * (pt / norm(slip)) : Vec3{});
+  return {{Vec3{hit.speed, 0, 0} + p * (1 / m1), hit.spin1 + cross(r1, p) * (1 / i1)},
+          {p * (-1 / m2), hit.spin2 - cross(r2, p) * (1 / i2)}};
+}
+
+/// Largest error of the velocities after the impact, of the speed of approach, and of the spins at
+/// the surface.
+Real errorOf(const ObliqueHit& hit, Real ahead) {
+  CheckedSimulation run(sceneOf(hit, ahead));
+  const Momenta before = momentaOf(run.sim);
+  run.run(static_cast<int>((ahead + 2 * (hit.radius1 + hit.radius2)) / (hit.speed * hit.dt)) + 3);
+  const Momenta after = momentaOf(run.sim);
+  const Real size = norm(before.linear);
+  EXPECT_LT(norm(after.linear - before.linear), 1e-13 * size);
+  EXPECT_LT(norm(after.angular - before.angular), 1e-13 * size * (1 + ahead)) << ahead;
+  const auto [a, b] = closedForm(hit);
+  return std::max({norm(run.velocity("a") - a.velocity), norm(run.velocity("b") - b.velocity),
+                   norm(run.spin("a") - a.spin) * hit.radius1,
+                   norm(run.spin("b") - b.spin) * hit.radius2}) /
+         hit.speed;
+}
+
+TEST(ImpactLaws, AnObliqueImpactOfBallsIsThatOfWhereTheyTouchAtEveryStartPhase) {
+  const ObliqueHit hits[] = {
+      {},
+      {.friction = 0},
+      {.restitution = 0},
+      {.radius2 = 0.05, .offset = 0.8, .restitution = 1},
+      {.radius1 = 0.05, .radius2 = 0.01, .speed = 1, .offset = -0.3, .dt = 4e-3},
+      {.speed = 7,
+       .friction = 0.6,
+       .restitution = 0.4,
+       .spin1 = {3, -20, 40},
+       .spin2 = {0, 5, -30}},
+  };
+  for (const ObliqueHit& hit : hits) {
+    for (int phase = 0; phase < 20; ++phase) {
+      const Real ahead = hit.speed * hit.dt * (2 + phase / 20.0);
+      EXPECT_LT(errorOf(hit, ahead), 1e-9) << &hit - hits << ", phase " << phase;
+    }
+  }
+}
+
+TEST(ImpactLaws, BodiesOfEveryShapeKeepTheirMomentaInAnImpact) {
+  const std::shared_ptr<const Shape> shapes[] = {ball(0.1), cube(0.1), box(0.3, 0.1, 0.05),
+                                                 std::make_shared<Capsule>(0.05, 0.3),
+                                                 std::make_shared<Cylinder>(0.1, 0.15)};
+  for (const SolverType solver : {SolverType::Impulse, SolverType::Sap}) {
+    for (const Real e : {0.0, 0.5}) {
+      for (int k = 0; k < 50; ++k) {
+        Scene scene;
+        scene.options.solver = solver;
+        scene.options.gravity = {};
+        scene.options.dt = k % 2 == 0 ? 1e-3 : 5e-3;
+        scene.options.sleep.enabled = false;
+        scene.materials = {{.name = "m", .friction = 0.4, .restitution = e}};
+        scene.bodies = {bodyOf("a", shapes[k % 5], {-0.8, 0.01 * (k % 7), 0.013 * (k % 3)},
+                               turnAbout({1, 2, 3}, 0.7 * k), "m"),
+                        bodyOf("b", shapes[(k / 5) % 5], {}, turnAbout({3, 1, 0}, 1.1 * k), "m")};
+        scene.bodies[0].linearVelocity = {3 + 0.03 * k, 0.02, 0};
+        scene.bodies[0].angularVelocity = {0.3, -2, 1};
+        scene.bodies[1].angularVelocity = {1, 3, 2};
+        CheckedSimulation run(scene);
+        if (solver == SolverType::Sap) run.ledgerTolerance = 1e-6;
+        const Momenta before = momentaOf(run.sim);
+        const Real start = run.velocity("a").x;
+        while (run.sim.state().time < 1 && run.velocity("a").x == start) run.step();
+        // The impact itself, and what it leaves; later ones may push overlaps apart.
+        const Momenta after = momentaOf(run.sim);
+        const Real size = norm(before.linear);
+        EXPECT_LT(norm(after.linear - before.linear), 1e-12 * size);
+        EXPECT_LT(norm(after.angular - before.angular), 1e-12 * size)
+            << k << " e " << e << " solver " << static_cast<int>(solver);
+      }
+    }
+  }
+}
+
+// --- Landing without a bounce -----------------------------------------------------------------
+
+/// A cube that comes down on a corner.
+struct CornerLanding {
+  Real half = 0.1, friction = 0.3;
+  Vec3 velocity{1, 0.3, -2}, spin{2, -1, 3};
+  Vec3 axis{1, 2, 0.5};
+  Real angle = 0.8;
+};
+
+Vec3 lowestCorner(Real half, const Mat3& R) {
+  Vec3 lowest{};
+  for (int k = 0; k < 8; ++k) {
+    const Vec3 corner = R * Vec3{(k & 1) != 0 ? half : -half, (k & 2) != 0 ? half : -half,
+                                 (k & 4) != 0 ? half : -half};
+    if (k == 0 || corner.z < lowest.z) lowest = corner;
+  }
+  return lowest;
+}
+
+/// Velocities of the cube after the one impact at its lowest corner, `arm` from its centre: the
+/// corner stops along the normal, and across it as far as Coulomb's law allows.
+Spinning landed(const CornerLanding& landing, const Vec3& arm, const Vec3& velocity) {
+  const Real m = 8 * landing.half * landing.half * landing.half * 1000;
+  const Real i = 2.0 / 3 * m * landing.half * landing.half;
+  const Vec3 v = velocity + cross(landing.spin, arm);
+  const auto response = [&](const Vec3& p) {
+    return p * (1 / m) + cross(cross(arm, p), arm) * (1 / i);
+  };
+  // Sliding at the angle a of the impulse: the slip after it is opposite. The right angle is where
+  // that holds; sticking where the friction it needs is within the cone.
+  const Mat3 W{response({1, 0, 0}), response({0, 1, 0}), response({0, 0, 1})};
+  const auto solve = [](const Mat3& a, const Vec3& b) {
+    const Real det = dot(a.col[0], cross(a.col[1], a.col[2]));
+    return Vec3{dot(b, cross(a.col[1], a.col[2])), dot(a.col[0], cross(b, a.col[2])),
+                dot(a.col[0], cross(a.col[1], b))} *
+           (1 / det);
+  };
+  Vec3 p = solve(W, -v);
+  if (std::sqrt(p.x * p.x + p.y * p.y) > landing.friction * p.z) {
+    Real a = std::atan2(-v.y, -v.x);
+    for (int k = 0; k < 5000; ++k) {
+      const Vec3 u{landing.friction * std::cos(a), landing.friction * std::sin(a), 1};
+      p = u * (-v.z / response(u).z);
+      const Vec3 after = v + response(p);
+      const Real wanted = std::atan2(-after.y, -after.x);
+      a += 0.2 * std::remainder(wanted - a, 2 * 3.14159265358979323846);
+    }
+  }
+  return {velocity + p * (1 / m), landing.spin + cross(arm, p) * (1 / i)};
+}
+
+/// Error of the spin after the landing, of its change.
+Real landingError(const CornerLanding& landing, Real dt, Real phase, Real gravity) {
+  const Mat3 start = turnAbout(landing.axis, landing.angle);
+  // The time of the impact, by halving: the corner goes down until then.
+  const Real flight = 8.3e-3 + phase * dt;
+  const auto orientationAt = [&](Real t) {
+    return turnAbout(landing.spin, norm(landing.spin) * t) * start;
+  };
+  const Vec3 arm = lowestCorner(landing.half, orientationAt(flight));
+  const Vec3 down{0, 0, -gravity};
+  const Real height = -arm.z - landing.velocity.z * flight + 0.5 * gravity * flight * flight;
+  Scene scene;
+  scene.options.dt = dt;
+  scene.options.gravity = down;
+  scene.options.sleep.enabled = false;
+  scene.materials = {{.name = "m", .friction = landing.friction}};
+  scene.bodies = {floorOf("m"), bodyOf("cube", cube(landing.half), {0, 0, height}, start, "m")};
+  scene.bodies[1].linearVelocity = landing.velocity;
+  scene.bodies[1].angularVelocity = landing.spin;
+  CheckedSimulation run(scene);
+  while (run.sim.state().time < flight + 2.01 * dt) run.step();
+  const Spinning want = landed(landing, arm, landing.velocity + down * flight);
+  return norm(run.spin("cube") - want.spin) / norm(want.spin - landing.spin);
+}
+
+TEST(ImpactLaws, ALandingCornerStopsInOneImpactWhereverInTheStepItLands) {
+  const CornerLanding landings[] = {
+      {},
+      {.friction = 0.1},
+      {.friction = 0.6},
+      {.friction = 0},
+      {.half = 0.03, .friction = 0.4, .velocity = {-0.5, 2, -1}, .spin = {5, 4, -2}, .angle = 1.4},
+      {.half = 0.2,
+       .friction = 0.8,
+       .velocity = {3, 0, -3},
+       .spin = {0, 3, 0},
+       .axis = {0.1, 1, 0.2},
+       .angle = 0.5}};
+  for (const CornerLanding& landing : landings) {
+    for (const Real dt : {1e-3, 2.5e-4}) {
+      Real worst = 0;
+      for (int k = 0; k < 20; ++k) worst = std::max(worst, landingError(landing, dt, k / 20.0, 0));
+      EXPECT_LT(worst, 1e-9) << &landing - landings << " " << dt;
+    }
+  }
+}
+
+TEST(ImpactLaws, ALandingUnderGravityConvergesWithTheStep) {
+  for (const Real friction : {0.0, 0.1, 0.3, 0.6}) {
+    Real worst[3];
+    int i = 0;
+    for (const Real dt : {2e-3, 1e-3, 5e-4}) {
+      worst[i] = 0;
+      for (int k = 0; k < 20; ++k)
+        worst[i] = std::max(worst[i], landingError({.friction = friction}, dt, k / 20.0, kGravity));
+      // In two steps gravity adds 2 g dt to the 2 m/s of the approach.
+      EXPECT_LT(worst[i], 4 * kGravity * dt / 2) << friction << " " << dt;
+      ++i;
+    }
+    EXPECT_LT(worst[2], 0.4 * worst[0]) << friction << ": first order gives a quarter";
+  }
+}
+
+// --- At the same time -------------------------------------------------------------------------
+
+/// A ball that comes along x between two balls that touch each other: the line of symmetry.
+Scene strikerAndTwo(const std::string& striker, const std::string& left, const std::string& right,
+                    Real e, Real friction = 0) {
+  Scene scene;
+  scene.options.gravity = {};
+  scene.options.sleep.enabled = false;
+  scene.materials = {{.name = "m", .friction = friction, .restitution = e}};
+  const Real r = 0.03;
+  scene.bodies = {
+      bodyOf(striker, ball(r), {-r * std::sqrt(3.0) - 0.0123, 0, 0}, Mat3::identity(), "m"),
+      bodyOf(left, ball(r), {0, r, 0}, Mat3::identity(), "m"),
+      bodyOf(right, ball(r), {0, -r, 0}, Mat3::identity(), "m")};
+  scene.bodies[0].linearVelocity = {3, 0, 0};
+  return scene;
+}
+
+TEST(ImpactLaws, ABallThatHitsTwoTouchingBallsSendsBothAwayAlike) {
+  for (const Real e : {0.0, 0.5, 0.8, 1.0}) {
+    CheckedSimulation run(strikerAndTwo("s", "l", "r", e));
+    run.run(40);
+    // Along each normal, at 30 degrees: with p the impulse of each over the mass, the approach is
+    // 3 cos 30 and p + (p + p cos 60) gives (1 + e) times it.
+    const Real p = (1 + e) * 3 * std::sqrt(0.75) / 2.5;
+    EXPECT_NEAR(run.velocity("s").x, 3 - 2 * p * std::sqrt(0.75), 1e-9) << e;
+    EXPECT_NEAR(run.velocity("s").y, 0, 1e-9) << e;
+    EXPECT_NEAR(run.velocity("l").x, p * std::sqrt(0.75), 1e-9) << e;
+    EXPECT_NEAR(run.velocity("l").y, p / 2, 1e-9) << e;
+    EXPECT_NEAR(run.velocity("r").x, p * std::sqrt(0.75), 1e-9) << e;
+    EXPECT_NEAR(run.velocity("r").y, -p / 2, 1e-9) << e;
+  }
+}
+
+TEST(ImpactLaws, NamesDoNotDecideWhatImpactsAtTheSameTimeDo) {
+  for (const Real friction : {0.0, 0.4}) {
+    CheckedSimulation first(strikerAndTwo("s", "l", "r", 0.9, friction));
+    CheckedSimulation second(strikerAndTwo("s", "z", "b", 0.9, friction));
+    CheckedSimulation third(strikerAndTwo("c", "b", "z", 0.9, friction));
+    first.run(40);
+    second.run(40);
+    third.run(40);
+    EXPECT_LT(norm(first.velocity("l") - second.velocity("z")), 1e-12);
+    EXPECT_LT(norm(first.velocity("r") - third.velocity("z")), 1e-12);
+    EXPECT_LT(norm(first.velocity("s") - third.velocity("c")), 1e-12);
+    EXPECT_LT(norm(first.spin("l") - second.spin("z")), 1e-10);
+  }
+}
+
+TEST(ImpactLaws, ARackIsOpenedAlikeOnBothSides) {
+  for (const Real e : {0.6, 0.95, 1.0}) {
+    Scene scene;
+    scene.options.gravity = {};
+    scene.options.sleep.enabled = false;
+    scene.materials = {{.name = "m", .friction = 0.1, .restitution = e}};
+    const Real r = 0.03;
+    std::vector<std::pair<std::string, std::string>> mirrored;
+    const int order[] = {7, 3, 9, 0, 5, 1, 8, 2, 6, 4};
+    int k = 0;
+    std::string names[4][4];
+    for (int row = 0; row < 4; ++row) {
+      for (int i = 0; i <= row; ++i) {
+        names[row][i] = named("ball", order[k++]);
+        scene.bodies.push_back(bodyOf(names[row][i], ball(r),
+                                      {r * std::sqrt(3.0) * row, r * (2 * i - row), 0},
+                                      Mat3::identity(), "m"));
+      }
+    }
+    scene.bodies.push_back(bodyOf("cue", ball(r), {-0.2, 0, 0}, Mat3::identity(), "m"));
+    scene.bodies.back().linearVelocity = {5, 0, 0};
+    CheckedSimulation run(scene);
+    const Momenta before = momentaOf(run.sim);
+    run.run(60);
+    const Momenta after = momentaOf(run.sim);
+    EXPECT_LT(norm(after.linear - before.linear), 1e-12 * norm(before.linear));
+    EXPECT_LT(norm(after.angular - before.angular), 1e-12 * norm(before.linear));
+    for (int row = 0; row < 4; ++row) {
+      for (int i = 0; i <= row; ++i) {
+        const Vec3 v = run.velocity(names[row][i]), w = run.velocity(names[row][row - i]);
+        // What approaches below the threshold is left to the sweeps, which end at 1e-8 m/s.
+        EXPECT_LT(norm(v - Vec3{w.x, -w.y, w.z}), 1e-7) << e << " row " << row << " " << i;
+      }
+    }
+    EXPECT_NEAR(run.velocity("cue").y, 0, 1e-7) << e;
+    EXPECT_GT(norm(run.velocity(names[3][0])), 0.5) << "it did open";
+  }
+}
+
+}  // namespace
+}  // namespace tangere::test
