@@ -110,6 +110,44 @@ BodyCounts countBodies(const Model& model) {
   return counts;
 }
 
+/// "'link' and 'base'", with the names of shapes that have one.
+std::string pairName(const Model& model, const StartOverlap& overlap) {
+  const auto nameOf = [&](int shape) {
+    const std::string body(model.bodyName(model.bodyOfShape(shape)));
+    const std::string own(model.shapeName(shape));
+    return "'" + body + "'" + (own.empty() ? "" : " (shape '" + own + "')");
+  };
+  return nameOf(overlap.shape1) + " and " + nameOf(overlap.shape2);
+}
+
+Json overlapsJson(const Model& model) {
+  Json out = Json::array();
+  for (const StartOverlap& overlap : model.startOverlaps())
+    out.push_back({{"body1", model.bodyName(model.bodyOfShape(overlap.shape1))},
+                   {"body2", model.bodyName(model.bodyOfShape(overlap.shape2))},
+                   {"shape1", model.shapeName(overlap.shape1)},
+                   {"shape2", model.shapeName(overlap.shape2)},
+                   {"depth_m", overlap.depth},
+                   {"with_base", overlap.isWithBase}});
+  return out;
+}
+
+/// What joints may not be able to part.
+void printOverlaps(const Model& model) {
+  const std::vector<StartOverlap> overlaps = model.startOverlaps();
+  bool isAnyWithBase = false;
+  for (const StartOverlap& overlap : overlaps) {
+    isAnyWithBase = isAnyWithBase || overlap.isWithBase;
+    std::printf("  - overlap: %s overlap by %.3g mm at the start%s\n",
+                pairName(model, overlap).c_str(), 1e3 * overlap.depth,
+                overlap.isWithBase ? ", link and base" : "");
+  }
+  if (isAnyWithBase)
+    std::printf(
+        "    exclude_start_overlaps (run: --exclude-start-overlaps) lets links pass through their "
+        "base where they overlap it\n");
+}
+
 Json toJson(const std::string& file, const Scene& scene) {
   const BodyCounts counts = countBodies(scene.model);
   Json notes = Json::array();
@@ -128,6 +166,7 @@ Json toJson(const std::string& file, const Scene& scene) {
           {"fixed_bodies", counts.fixed},
           {"kinematic_bodies", counts.kinematic},
           {"shapes", scene.model.numShapes()},
+          {"start_overlaps", overlapsJson(scene.model)},
           {"notes", notes}};
 }
 
@@ -139,6 +178,7 @@ void print(const std::string& file, const Scene& scene) {
               scene.model.numBodies(), counts.dynamic, counts.fixed, counts.kinematic);
   std::printf("  %-12s %d\n", "shapes", scene.model.numShapes());
   std::printf("  %-12s %g s\n", "time step", scene.model.options().dt);
+  printOverlaps(scene.model);
   bool isAsWritten = true;
   for (const ImportNote& note : scene.report.notes) {
     if (note.line == 0 && note.kind == ImportNote::Kind::Read) continue;  // the counts above

@@ -45,6 +45,7 @@ struct RunOptions {
   std::optional<std::uint64_t> steps;
   std::string solver, device = "cpu";
   std::optional<Real> accuracy;
+  bool excludeStartOverlaps = false;
   std::string keyframe;
   int envs = 1;
   std::uint64_t seed = 0;
@@ -393,9 +394,12 @@ void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
   requireDifferentFiles(options);
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
-  const Model model = modelFor(
-      scene, options.scene,
-      {.solver = options.solver, .dt_s = options.dt_s, .accuracy = options.accuracy}, common);
+  const Model model = modelFor(scene, options.scene,
+                               {.solver = options.solver,
+                                .dt_s = options.dt_s,
+                                .accuracy = options.accuracy,
+                                .excludeStartOverlaps = options.excludeStartOverlaps},
+                               common);
   const std::uint64_t last = stepsToReach(options, model.options().dt);
   Run run(options, common, model, scene);
   if (run.step() >= last && !options.resume.empty())
@@ -431,6 +435,9 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
                    "SAP: divide steps until no coordinate is off by more [m, rad]")
       ->check(CLI::PositiveNumber)
       ->type_name("E");
+  command->add_flag("--exclude-start-overlaps", options->excludeStartOverlaps,
+                    "Links that overlap their parent or their fixed base at the start never touch "
+                    "it ('tangere check' lists them)");
   command->add_option("--solver", options->solver, "Solver (default: the scene's)")
       ->check(CLI::IsMember({"sap", "impulse", "event"}))
       ->type_name("sap|impulse|event");

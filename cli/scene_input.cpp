@@ -44,6 +44,7 @@ Model modelFor(const Scene& scene, const std::string& file, const SceneChanges& 
     if (changes.solver == solverTypeName(type)) changed.solver = type;
   if (changes.dt_s) changed.dt = *changes.dt_s;
   if (changes.accuracy) changed.accuracy = *changes.accuracy;
+  if (changes.excludeStartOverlaps) changed.excludeStartOverlaps = true;
   try {
     Model model = scene.model.withOptions(changed);
     for (const std::string& sentence : model.unused()) warn(common, join(file, ": ", sentence));

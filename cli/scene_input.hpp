@@ -25,6 +25,7 @@ namespace tangere::cli {
 struct SceneChanges {
   std::string solver{};  ///< a name of solverTypeName(); empty: the scene's
   std::optional<Real> dt_s{}, accuracy{};
+  bool excludeStartOverlaps = false;  ///< besides where the scene says so
 };
 
 /// The model with these changes; what its solver does not use is a warning. Throws CommandError

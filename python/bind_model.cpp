@@ -47,6 +47,8 @@ void bindOptions(nb::module_& m) {
       field("sap", &Options::sap, "of the convex solver"),
       field("accuracy", &Options::accuracy,
             "SAP: > 0: steps are divided until none is off by more"),
+      field("exclude_start_overlaps", &Options::excludeStartOverlaps,
+            "links that overlap their parent or their fixed base at the start never touch it"),
       field("event", &Options::event, "of the event solver"),
       field("limits", &Options::limits, "most contacts"),
       field("patch_cache", &Options::patchCache, "how contact points are kept"),
@@ -305,6 +307,21 @@ void bindWholeModel(nb::class_<FrozenModel>& cls) {
       .def(
           "unused", [](const FrozenModel& self) { return self.model.unused(); },
           "What the model has and its solver does not use, one sentence each.")
+      .def(
+          "start_overlaps",
+          [](const FrozenModel& self) {
+            nb::list out;
+            const Model& model = self.model;
+            const auto nameOf = [&](int shape) {
+              return std::string(model.bodyName(model.bodyOfShape(shape)));
+            };
+            for (const StartOverlap& overlap : model.startOverlaps())
+              out.append(nb::make_tuple(nameOf(overlap.shape1), nameOf(overlap.shape2),
+                                        overlap.depth, overlap.isWithBase));
+            return out;
+          },
+          "(body, body, depth [m], is with base) of shapes of jointed bodies that overlap at the "
+          "start; those with their base are what exclude_start_overlaps excludes.")
       .def_prop_ro(
           "notes", [](const FrozenModel& self) { return self.notes; },
           "What the loader read, changed, ignored or doubted.")

@@ -29,7 +29,9 @@ void bindReports(nb::module_& m) {
       .value("INTEGRATOR_FAILED", StepStatus::IntegratorFailed)
       .value("TOO_MANY_CONTACTS", StepStatus::TooManyContacts)
       .value("MAY_HAVE_CROSSED", StepStatus::MayHaveCrossed)
-      .value("INTERRUPTED", StepStatus::Interrupted);
+      .value("INTERRUPTED", StepStatus::Interrupted)
+      .value("OVERLAP_NOT_RESOLVED", StepStatus::OverlapNotResolved,
+             "jointed bodies overlap deeply and nothing parts them");
   using Ledger = EnergyLedger;
   bindResult<Ledger>(
       m, "EnergyLedger", "Where the energy of a step went [J]. The rows add up to rounding.",

@@ -119,6 +119,9 @@ struct SimulationOptions {
   /// SAP: > 0: a step is divided until halving its parts changes no coordinate by more than this
   /// [m, rad]; 0: one solve a step.
   Real accuracy = 0;
+  /// Shapes of jointed bodies that overlap those of their parent, or the fixed base that their
+  /// robot stands on, with all joints at their references never touch: see Model::startOverlaps().
+  bool excludeStartOverlaps = false;
   EventOptions event{};
   ContactLimits limits{};
   ContactPatchCacheOptions patchCache{.enabled = true, .allowNegativeDepth = true};
@@ -146,6 +149,16 @@ struct ModelParameters {
   std::vector<MassScale> masses{};
   std::vector<Friction> frictions{};
   std::vector<Gains> gains{};
+};
+
+/// Two shapes that overlap before anything has moved, by more than a hundredth of the thickness of
+/// the thinner one, though filters let them touch: their joints may not be able to part them.
+struct StartOverlap {
+  int shape1 = -1, shape2 = -1;  ///< the first one belongs to a jointed body
+  Real depth = 0;                ///< [m]
+  /// The second one is of the parent, or of the fixed base that the robot stands on: fixed and
+  /// overlapped by the first link too, or what that link is jointed to.
+  bool isWithBase = false;
 };
 
 class Model {
@@ -213,6 +226,10 @@ class Model {
   [[nodiscard]] Model withOptions(const SimulationOptions& options) const;
   /// The same bodies with other parameters. Throws InvalidInput with near names.
   [[nodiscard]] Model withParameters(const ModelParameters& parameters) const;
+  /// Of jointed bodies with others of their robot and with fixed ones, with all joints at their
+  /// references. Those with their base are what SimulationOptions::excludeStartOverlaps excludes
+  /// (and are then no longer listed). Computed by every call.
+  [[nodiscard]] std::vector<StartOverlap> startOverlaps() const;
   /// What the model has and its solver does not use, one sentence each: nothing is ignored in
   /// silence.
   [[nodiscard]] std::vector<std::string> unused() const;

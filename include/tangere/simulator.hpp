@@ -41,6 +41,8 @@ enum class StepStatus : std::uint32_t {
   MayHaveCrossed = 1u << 10,    ///< Bodies moved past a thin one within the step: what presses may
                                 ///< have been missed.
   Interrupted = 1u << 11,       ///< setInterrupt() said so: the state is that before this step.
+  OverlapNotResolved = 1u << 12,  ///< Jointed bodies overlap deeply and nothing parts them: where
+                                  ///< joints give no way to, they do not push either.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

@@ -306,6 +306,20 @@ Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point) {
   return velocityOf(point.block1, point.r1) - velocityOf(point.block2, point.r2);
 }
 
+Vec3 pointVelocity(const State& state, int body, const Vec3& p) {
+  if (body < 0) return {};
+  return state.velocity[body] + cross(state.angularVelocity[body], p - state.center[body]);
+}
+
+Vec3 pointBiasAcceleration(const model::ModelData& model, const State& state, int body,
+                           const Vec3& p, const SapWorkspace& sap) {
+  if (body < 0) return {};
+  if (model.bodies[body].isJointed)
+    return dynamics::pointBiasAcceleration(sap.trees, model.linkOfBody[body], p);
+  const Vec3& w = state.angularVelocity[body];
+  return cross(w, cross(w, p - state.center[body]));
+}
+
 Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v) {
   Real sum = row.bias;
   const auto add = [&](int clique, const std::vector<Real>& entries) {

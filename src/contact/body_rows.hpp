@@ -52,6 +52,11 @@ void writeRow(const CliqueRow& row, Real weight, int c, SapWorkspace& sap, int a
 void velocityOfRows(int c, const Real* v, const SapWorkspace& sap, Real* vc);
 /// Velocity of body 1 seen from body 2 at a contact point, of the State.
 [[nodiscard]] Vec3 relativeVelocity(const State& state, const solver::ImpulsePoint& point);
+/// Velocity of the point of a body (or of the world, -1) that is at p, of the State [m/s].
+[[nodiscard]] Vec3 pointVelocity(const State& state, int body, const Vec3& p);
+/// Its acceleration when no velocity of the problem changes: J-dot v [m/s^2].
+[[nodiscard]] Vec3 pointBiasAcceleration(const model::ModelData& model, const State& state,
+                                         int body, const Vec3& p, const SapWorkspace& sap);
 /// The row times velocities in the order of the problem.
 [[nodiscard]] Real rateOf(const CliqueRow& row, const SapWorkspace& sap, const Real* v);
 

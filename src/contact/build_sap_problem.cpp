@@ -6,6 +6,7 @@
 #include "contact/equality_rows.hpp"
 #include "contact/joint_rows.hpp"
 #include "contact/pressure_rows.hpp"
+#include "contact/recovery.hpp"
 #include "contact/soft_rows.hpp"
 #include "contact/tendon_rows.hpp"
 #include "contact/user_rows.hpp"
@@ -228,9 +229,15 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
 /// law and stays one.
 Real gapToClose(const solver::ImpulsePoint& point, const model::ContactMaterial& material,
                 Real dt) {
-  constexpr Real kMaxSpeed = 1;  // [m/s]
   if (material.stiffness < kUnlimited) return point.gap;
-  return std::max(point.gap, -kMaxSpeed * (dt + material.relaxationTime));
+  return std::max(point.gap, -kMaxRecoverySpeed * (dt + material.relaxationTime));
+}
+
+Real* gapOf(int c, solver::SapProblem& problem) {
+  const solver::SapConstraint& constraint = problem.constraints[c];
+  return constraint.kind == solver::SapKind::HuntCrossley
+             ? &problem.huntCrossleys[constraint.parameters].gap
+             : &problem.contacts[constraint.parameters].gap;
 }
 
 /// A constraint for each point, with the law of the contact and no Jacobian yet; the first one.
@@ -285,6 +292,9 @@ void addContacts(const model::ModelData& model, const State& state, model::Works
     writeContactRows(model, state, first, group.block1, group.block2, points, sap);
     for (int i = 0; i < group.count; ++i) {
       const solver::ImpulsePoint& point = points[static_cast<std::size_t>(i)];
+      if (!(material.stiffness < kUnlimited))
+        limitContactRecovery(model, first + i, -point.gap, material.relaxationTime,
+                             gapOf(first + i, sap.problem), sap);
       Real* impulse = sap.problem.impulseOf(first + i);
       impulse[0] = scale * point.tangentImpulse[0];
       impulse[1] = scale * point.tangentImpulse[1];

@@ -3,6 +3,7 @@
 
 #include "contact/body_rows.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/recovery.hpp"
 #include "math/quat.hpp"
 
 #include <cmath>
@@ -32,9 +33,32 @@ void write(const Vec3& value, Real* target) {
   target[2] = value.z;
 }
 
+/// Equalities are about velocities: what bends the way of their points within a step leaves an
+/// error of half of it, which has to go as fast as it comes.
+Real allowDrift(Real speed, Real bendRate, const SapWorkspace& sap) {
+  return speed + sap.problem.dt * std::fabs(bendRate);
+}
+
+Vec3 bendRate(const model::ModelData& model, const State& state, const PosedBody& body1,
+              const Vec3& p1, const PosedBody& body2, const Vec3& p2, const SapWorkspace& sap) {
+  return pointBiasAcceleration(model, state, body1.index, p1, sap) -
+         pointBiasAcceleration(model, state, body2.index, p2, sap);
+}
+
+/// Of the angular velocities [rad/s^2].
+Vec3 turnRate(const model::ModelData& model, const PosedBody& body1, const PosedBody& body2,
+              const SapWorkspace& sap) {
+  const auto of = [&](int body) {
+    if (body < 0 || !model.bodies[body].isJointed) return Vec3{};
+    return sap.trees.biasMotion[static_cast<std::size_t>(model.linkOfBody[body])].angular;
+  };
+  return of(body1.index) - of(body2.index);
+}
+
 /// p1 = p2 and, for a weld, R1 R_12 = R2.
 void addPose(const model::ModelData& model, const State& state, int index,
              const solver::SapCompliance& compliance, SapWorkspace& sap) {
+  const Real relaxation = compliance.dissipationTime;
   const model::ModelEquality& equality = model.equalities[index];
   const bool isWeld = equality.equality.type == Equality::Type::Weld;
   const PosedBody body1 = posed(model, state, equality.first);
@@ -45,10 +69,14 @@ void addPose(const model::ModelData& model, const State& state, int index,
   const int c = sap.problem.addBilateral(isWeld ? 6 : 3, cliques.first, cliques.second, compliance);
   write(p1 - p2, sap.problem.target(c));
   writePointRows(model, state, c, 0, body1.index, p1, body2.index, p2, Mat3::identity(), sap);
+  const Real bend = norm(bendRate(model, state, body1, p1, body2, p2, sap));
+  limitVectorRecovery(model, c, 0, allowDrift(kMaxRecoverySpeed, bend, sap), relaxation, sap);
   if (isWeld) {
     const Mat3 turn = body1.pose.rotation * equality.rotation * transpose(body2.pose.rotation);
     write(math::rotationVector(math::quatFromRotation(turn)), sap.problem.target(c) + 3);
     writeAngularRows(model, state, c, 3, body1.index, body2.index, Mat3::identity(), sap);
+    const Real turned = norm(turnRate(model, body1, body2, sap));
+    limitVectorRecovery(model, c, 3, allowDrift(kMaxRecoveryRate, turned, sap), relaxation, sap);
   }
   own(index, c, sap);
 }
@@ -70,16 +98,24 @@ void addDistance(const model::ModelData& model, const State& state, int index,
   const int c = sap.problem.addBilateral(1, row.clique1, row.clique2, compliance);
   writeRow(row, 1, c, sap);
   sap.problem.target(c)[0] = length - equality.equality.distance;
+  const Vec3 velocity =
+      pointVelocity(state, body1.index, p1) - pointVelocity(state, body2.index, p2);
+  const Real bend = norm(bendRate(model, state, body1, p1, body2, p2, sap)) +
+                    squaredNorm(velocity - along * dot(along, velocity)) / length;
+  limitRowRecovery(model, c, allowDrift(kMaxRecoverySpeed, bend, sap), compliance.dissipationTime,
+                   sap);
   own(index, c, sap);
 }
 
 struct PolynomialValue {
   Real value = 0, slope = 0;
+  Real halfCurvature = 0;
 };
 
 PolynomialValue evaluate(const std::array<Real, 5>& coefficients, Real x) {
   PolynomialValue out;
   for (int i = 4; i >= 0; --i) {
+    out.halfCurvature = out.halfCurvature * x + out.slope;
     out.slope = out.slope * x + out.value;
     out.value = out.value * x + coefficients[i];
   }
@@ -110,17 +146,27 @@ void addCoupling(const model::ModelData& model, const State& state, int index,
     const model::TreeJoint& part = model.treeJoints[model.joints[which].firstPart];
     addVelocityTo(sap.cliqueOfBody[part.body], part.dof, weight, &row, sap);
   };
+  const auto rateOf = [&](int which) {
+    return isJoint ? state.v[model.joints[which].v] : sap.tendons[which].rate;
+  };
+  const auto biasOf = [&](int which) { return isJoint ? 0 : sap.tendons[which].biasRate; };
   Real error = valueOf(equality.first) - equality.equality.polynomial[0];
+  Real bend = biasOf(equality.first);
   add(equality.first, 1);
   if (equality.second >= 0) {
     const PolynomialValue p = evaluate(equality.equality.polynomial, valueOf(equality.second));
     error = valueOf(equality.first) - p.value;
+    const Real rate = rateOf(equality.second);
+    bend -= p.slope * biasOf(equality.second) + 2 * p.halfCurvature * rate * rate;
     add(equality.second, -p.slope);
   }
   if (row.clique1 < 0) return;
   const int c = sap.problem.addBilateral(1, row.clique1, row.clique2, compliance);
   writeRow(row, 1, c, sap);
   sap.problem.target(c)[0] = error;
+  const Real speed =
+      isJoint ? maxRecoveryRate(model.joints[equality.first].joint.type) : kMaxRecoverySpeed;
+  limitRowRecovery(model, c, allowDrift(speed, bend, sap), compliance.dissipationTime, sap);
   own(index, c, sap);
 }
 

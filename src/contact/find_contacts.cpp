@@ -4,6 +4,7 @@
 #include "collision/narrow_phase.hpp"
 #include "contact/foresee_contacts.hpp"
 #include "model/soft_bodies.hpp"
+#include "model/start_overlaps.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -86,39 +87,8 @@ void findPairs(const model::ModelData& model, const State& state, model::Workspa
                     });
 }
 
-namespace {
-
-/// Whether a rule names the two shapes.
-bool isRuled(const model::ModelData& model, const ObjectPair& pair) {
-  return std::any_of(model.shapePairs.begin(), model.shapePairs.end(), [&](const auto& rule) {
-    return static_cast<ObjectId>(rule.shape1) == pair.first &&
-           static_cast<ObjectId>(rule.shape2) == pair.second;
-  });
-}
-
-/// By the bits of both sides.
-bool passFilter(const model::ModelShape& a, const model::ModelShape& b) {
-  const bool isSeenByB = (a.group & b.mask) != 0, isSeenByA = (b.group & a.mask) != 0;
-  if (a.isOneSideEnough && b.isOneSideEnough) return isSeenByA || isSeenByB;
-  return isSeenByA && isSeenByB;
-}
-
-}  // namespace
-
 bool mayTouch(const model::ModelData& model, const ObjectPair& pair) {
-  const model::ModelShape& shape1 = model.shapes[pair.first];
-  const model::ModelShape& shape2 = model.shapes[pair.second];
-  if (shape1.body == shape2.body) return false;
-  if (model.bodies[shape1.body].type != BodyType::Dynamic &&
-      model.bodies[shape2.body].type != BodyType::Dynamic) {
-    return false;
-  }
-  if (!model.shapePairs.empty() && isRuled(model, pair)) return true;
-  if (!passFilter(shape1, shape2)) return false;
-  if (model.excludedBodies.empty()) return true;
-  return !std::binary_search(
-      model.excludedBodies.begin(), model.excludedBodies.end(),
-      std::pair<int, int>{std::min(shape1.body, shape2.body), std::max(shape1.body, shape2.body)});
+  return model::mayTouch(model, static_cast<int>(pair.first), static_cast<int>(pair.second));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/joint_rows.hpp"
 
+#include "contact/recovery.hpp"
 #include "math/quat.hpp"
 
 #include <algorithm>
@@ -26,11 +27,14 @@ Real reachOf(const SapWorkspace& sap, const PartPlace& place) {
   return 2 * sap.problem.dt * speed + kLimitMargin;
 }
 
-void addLimit(const PartPlace& place, Real coefficient, Real gap, int joint, SapWorkspace& sap) {
+void addLimit(const PartPlace& place, Real coefficient, Real gap, const model::TreeJoint& part,
+              SapWorkspace& sap) {
   if (!(gap <= reachOf(sap, place))) return;
-  const int c = sap.problem.addLimitOnVelocity(place.clique, place.dof, coefficient, gap,
-                                               {.dissipationTime = kLimitRelaxation});
-  sap.owners.push_back({RowOwner::Kind::Limit, joint, c});
+  const int c = sap.problem.addLimitOnVelocity(
+      place.clique, place.dof, coefficient,
+      limitGap(gap, maxRecoveryRate(part.type), sap.problem.dt + kLimitRelaxation),
+      {.dissipationTime = kLimitRelaxation});
+  sap.owners.push_back({RowOwner::Kind::Limit, part.joint, c});
 }
 
 /// The angle from the start is at most `upper`.
@@ -49,7 +53,7 @@ void addBallLimit(const model::TreeJoint& part, const PartPlace& place, const Re
   row[0] = -axis.x;
   row[1] = -axis.y;
   row[2] = -axis.z;
-  sap.problem.target(c)[0] = gap;
+  sap.problem.target(c)[0] = limitGap(gap, kMaxRecoveryRate, sap.problem.dt + kLimitRelaxation);
   sap.owners.push_back({RowOwner::Kind::Limit, part.joint, c});
 }
 
@@ -64,8 +68,8 @@ void addJointRows(const model::ModelData& model, const State& state, SapWorkspac
     if (part.type == JointType::Ball) {
       if (joint.upper < kUnlimited) addBallLimit(part, place, q, joint.upper, sap);
     } else if (part.type != JointType::Free) {
-      if (joint.lower > -kUnlimited) addLimit(place, 1, q[0] - joint.lower, part.joint, sap);
-      if (joint.upper < kUnlimited) addLimit(place, -1, joint.upper - q[0], part.joint, sap);
+      if (joint.lower > -kUnlimited) addLimit(place, 1, q[0] - joint.lower, part, sap);
+      if (joint.upper < kUnlimited) addLimit(place, -1, joint.upper - q[0], part, sap);
     }
     if (joint.frictionLoss > 0) {
       for (int k = 0; k < numJointVelocities(part.type); ++k) {

@@ -45,6 +45,7 @@ struct TendonState {
   Real length = 0;
   Real startLength = 0;  ///< at the start of the model
   Real rate = 0;         ///< at the start of the step
+  Real biasRate = 0;     ///< how the rate changes when no velocity does: J-dot v [m/s^2]
   CliqueRow row;         ///< d length / d v
 };
 
@@ -136,6 +137,7 @@ struct SapWorkspace {
   std::vector<Real> driveForce;          ///< at the start, of actuators that are part of A
   std::vector<Real> stiffness, damping;  ///< of springs, joints and drives: on the diagonal of A
   std::vector<Real> scratch;
+  std::vector<Real> recoveryRow1, recoveryRow2;
   std::vector<dynamics::LinkWrench> wrenches;
   std::vector<Real> nextPositions;
   std::vector<Real> velocityChange;     ///< of the last step, in the State's order; for sensors

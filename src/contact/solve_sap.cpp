@@ -15,6 +15,7 @@ namespace {
 void takeImpulses(const State& state, model::Workspace& ws, SapWorkspace& sap);
 void takeVelocities(const model::ModelData& model, model::Workspace& ws, SapWorkspace& sap);
 void report(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap);
+void reportOverlaps(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap);
 
 /// Friction that does not remember what it held needs the small regularization of the books.
 SapOptions solverOptions(const model::ModelData& model) {
@@ -36,6 +37,7 @@ void solveSap(const model::ModelData& model, const State& state, model::Workspac
   takeImpulses(state, ws, sap);
   takeVelocities(model, ws, sap);
   report(model, ws, sap);
+  reportOverlaps(model, ws, sap);
 }
 
 namespace {
@@ -129,6 +131,52 @@ void report(const model::ModelData& model, model::Workspace& ws, const SapWorksp
   if (out.body1 < 0 && worst >= 0) {
     const model::Tree& tree = model.trees[sap.treeOfClique[worst]];
     out.body1 = model.links[tree.firstLink].body;
+  }
+}
+
+/// Half of the smallest side of its box; unlimited for a half space.
+Real halfThickness(const Shape& shape) {
+  if (shape.type() == ShapeType::Plane) return kUnlimited;
+  const Vec3 size = shape.localAabb().upper - shape.localAabb().lower;
+  return Real(0.5) * std::min({size.x, size.y, size.z});
+}
+
+/// Whether the point is deeper than `limit` and moves apart by less than a tenth of what its
+/// contact asks for, which is nothing where joints give no way.
+bool isStuck(const solver::ImpulsePoint& point, int c, Real limit, Real relaxationTime,
+             const SapWorkspace& sap) {
+  constexpr Real kPart = 0.1;
+  if (c < 0 || !(-point.gap > limit)) return false;
+  const solver::SapConstraint& constraint = sap.problem.constraints[c];
+  const Real gap = constraint.kind == solver::SapKind::HuntCrossley
+                       ? sap.problem.huntCrossleys[constraint.parameters].gap
+                       : sap.problem.contacts[constraint.parameters].gap;
+  const Real target = -gap / (sap.problem.dt + relaxationTime);
+  return !(target > 0 && sap.problem.velocityOf(c)[2] > kPart * target);
+}
+
+/// A load presses rigid bodies into each other by far less than a tenth of their thickness.
+void reportOverlaps(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap) {
+  constexpr Real kDeep = 0.1;
+  for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
+    const solver::ImpulseGroup& group = ws.problem.groups[g];
+    if (!model.bodies[group.block1].isJointed && !model.bodies[group.block2].isJointed) continue;
+    const auto [shape1, shape2] = ws.groupShapes[g];
+    const model::ContactMaterial& material =
+        model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
+    if (material.stiffness < kUnlimited) continue;  // a law, with the depth that follows from it
+    const Real limit = kDeep * std::min(halfThickness(*model.shapes[shape1].shape),
+                                        halfThickness(*model.shapes[shape2].shape));
+    for (int i = group.first; i < group.first + group.count; ++i) {
+      if (!isStuck(ws.problem.points[i], sap.constraintOfPoint[i], limit, material.relaxationTime,
+                   sap))
+        continue;
+      ws.report.status = ws.report.status | StepStatus::OverlapNotResolved;
+      if (ws.report.body1 >= 0) return;
+      ws.report.body1 = group.block1;
+      ws.report.body2 = group.block2;
+      return;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "contact/body_rows.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/recovery.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,7 @@ void measure(const model::ModelData& model, const State& state, const model::Mod
              TendonState* out, SapWorkspace& sap) {
   clearRow(&out->row);
   out->length = 0;
+  out->biasRate = 0;
   for (std::size_t i = 0; i < tendon.joints.size(); ++i) {
     const model::ModelJoint& joint = model.joints[tendon.joints[i]];
     const Real coefficient = tendon.tendon.terms[i].coefficient;
@@ -55,6 +57,13 @@ void measure(const model::ModelData& model, const State& state, const model::Mod
     const int bodyA = model.sites[a].body, bodyB = model.sites[b].body;
     addPointTo(model, state, bodyB, pb, along, weight, &out->row, sap);
     addPointTo(model, state, bodyA, pa, along, -weight, &out->row, sap);
+    // d/dt (along . velocity): the sites' own, and the turning of the piece.
+    const Vec3 velocity = pointVelocity(state, bodyB, pb) - pointVelocity(state, bodyA, pa);
+    const Vec3 acceleration = pointBiasAcceleration(model, state, bodyB, pb, sap) -
+                              pointBiasAcceleration(model, state, bodyA, pa, sap);
+    const Real closing = dot(along, velocity);
+    out->biasRate +=
+        weight * (dot(along, acceleration) + (squaredNorm(velocity) - closing * closing) / length);
   });
   out->rate = rateOf(out->row, sap, sap.v0.data());
 }
@@ -87,6 +96,7 @@ void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
           sap.problem.addLimit(1, row.clique1, row.clique2, {.dissipationTime = kLimitRelaxation});
       writeRow(row, sign, c, sap);
       sap.problem.target(c)[0] = gap;
+      limitRowRecovery(model, c, kMaxRecoverySpeed, kLimitRelaxation, sap);
       own(RowOwner::Kind::TendonLimit, i, c, sap, sign);
     };
     if (tendon.lower > -kUnlimited) addLimit(1, at.length - tendon.lower);

@@ -14,6 +14,7 @@
 #include "model/requirements.hpp"
 #include "model/robot_parts.hpp"
 #include "model/soft_bodies.hpp"
+#include "model/start_overlaps.hpp"
 #include "model/tree_layout.hpp"
 
 #include <algorithm>
@@ -228,6 +229,7 @@ Model ModelBuilder::build() const {
     model::layOutSoftBodies(impl_->softs, *data);
     model::excludeSofts(impl_->excludedSofts(), *data);
     model::preparePressure(*data);
+    model::excludeStartOverlaps(*data);
   }
   model::requireHertz(*data);
   data->isRobot = isRobot || !impl_->softs.empty();
@@ -270,6 +272,7 @@ Model Model::withOptions(const SimulationOptions& options) const {
     model::layOutTrees(freeBodies, *data);
   }
   model::preparePressure(*data);
+  model::excludeStartOverlaps(*data);
   model::requireHertz(*data);
   data->hash = model::hashOf(*data);
   return Model(std::move(data));

@@ -232,6 +232,7 @@ struct ModelData {
   std::vector<ContactMaterial> materialPairs;       ///< materials.size() squared
   std::vector<bool> isFrictionGiven;                ///< of each pair: not by the rule
   std::vector<std::pair<int, int>> excludedBodies;  ///< sorted, first < second
+  std::vector<std::pair<int, int>> excludedShapes;  ///< by startOverlaps(); sorted, first < second
   std::vector<ModelShapePair> shapePairs;           ///< sorted, shape1 < shape2
   SimulationOptions options{};
   bool hasRestitution = false;  ///< some pair bounces

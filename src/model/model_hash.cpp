@@ -158,6 +158,8 @@ std::uint64_t hashOf(const ModelData& data) {
   for (const auto& [body1, body2] : data.excludedBodies) addAll(hash, body1, body2);
   for (const ModelShapePair& pair : data.shapePairs)
     addAll(hash, pair.shape1, pair.shape2, pair.friction);
+  if (!data.excludedShapes.empty()) hash.add(std::string_view("excluded shapes"));
+  for (const auto& [shape1, shape2] : data.excludedShapes) addAll(hash, shape1, shape2);
   addTrees(hash, data);
   addParts(hash, data);
   if (data.hasPressure) addPressure(hash, data);

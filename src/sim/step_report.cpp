@@ -35,6 +35,8 @@ std::string_view stepStatusName(StepStatus bit) {
       return "MayHaveCrossed";
     case StepStatus::Interrupted:
       return "Interrupted";
+    case StepStatus::OverlapNotResolved:
+      return "OverlapNotResolved";
   }
   return "Unknown";
 }

@@ -27,6 +27,7 @@ TEST(SceneToml, EveryOptionOfTheSimulationReachesTheModel) {
 dt = 0.005
 gravity = [0, 1, -2]
 solver = "impulse"
+exclude_start_overlaps = true
 restitution_threshold = 0.25
 max_impacts_per_step = 7
 [simulation.impulse]
@@ -63,6 +64,7 @@ duration = 0.25
   EXPECT_EQ(scene.name, "s");
   EXPECT_EQ(o.dt, 0.005);
   EXPECT_EQ(o.gravity, (Vec3{0, 1, -2}));
+  EXPECT_TRUE(o.excludeStartOverlaps);
   EXPECT_EQ(o.restitutionThreshold, 0.25);
   EXPECT_EQ(o.maxImpactsPerStep, 7);
   EXPECT_EQ(o.impulse.maxExactPoints, 3);
@@ -120,10 +122,10 @@ TEST(SceneToml, EveryOptionHasAKey) {
   EXPECT_EQ(sizeof(ImpulseOptions), 72u);
   EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
   EXPECT_EQ(sizeof(SleepOptions), 32u);
-  EXPECT_EQ(sizeof(SapOptions), 120u);
+  EXPECT_EQ(sizeof(SapOptions), 136u);
   EXPECT_EQ(sizeof(EventOptions), 96u);
   EXPECT_EQ(sizeof(ContactLimits), 24u);
-  EXPECT_EQ(sizeof(SimulationOptions), 472u);
+  EXPECT_EQ(sizeof(SimulationOptions), 496u);
 }
 
 TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
