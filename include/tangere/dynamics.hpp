@@ -34,11 +34,11 @@ struct Momentum {
   Vec3 angular{};
 };
 
-/// n x n numbers, row after row, n = numVelocities(). Armature is in it.
+/// n x n numbers, row after row, n = numVelocities(). Armature of joints and tendons is in it.
 [[nodiscard]] std::vector<Real> massMatrix(const Model& model, const State& state);
-/// Coriolis and centrifugal forces less gravity.
+/// Coriolis and centrifugal forces, those of the armature of tendons too, less gravity.
 [[nodiscard]] std::vector<Real> biasForce(const Model& model, const State& state);
-/// Springs and damping of joints, and damping of bodies.
+/// Springs and damping of joints and tendons, and damping of bodies.
 [[nodiscard]] std::vector<Real> passiveForce(const Model& model, const State& state);
 /// The force for an acceleration: M a + bias. Throws InvalidInput on another size.
 [[nodiscard]] std::vector<Real> inverseDynamics(const Model& model, const State& state,
@@ -58,9 +58,9 @@ struct Momentum {
 
 /// Of all bodies that forces move [m].
 [[nodiscard]] Vec3 centerOfMass(const Model& model, const State& state);
-/// [J], armature included.
+/// [J], armature of joints and tendons included.
 [[nodiscard]] Real kineticEnergy(const Model& model, const State& state);
-/// Of gravity, zero for a mass at the world's origin, and of springs [J].
+/// Of gravity, zero for a mass at the world's origin, and of springs of joints and tendons [J].
 [[nodiscard]] Real potentialEnergy(const Model& model, const State& state);
 [[nodiscard]] Momentum momentum(const Model& model, const State& state);
 

@@ -2,6 +2,7 @@
 #include <tangere/dynamics.hpp>
 
 #include "core/assert.hpp"
+#include "dynamics/tendons.hpp"
 #include "dynamics/tree_dynamics.hpp"
 #include "math/quat.hpp"
 
@@ -15,7 +16,29 @@ struct Dynamics::Impl {
     y.resize(ws.dofs.size());
     bias.resize(ws.dofs.size());
     q.resize(static_cast<std::size_t>(model.numPositions()));
+    const model::ModelData& data = model.data();
+    tendons.resize(data.tendons.size());
+    for (std::size_t i = 0; i < tendons.size(); ++i) {
+      tendons[i].startLength = dynamics::tendonStartLength(data, static_cast<int>(i));
+      tendons[i].row.resize(ws.dofs.size());
+      if (data.tendons[i].tendon.armature > 0) withArmature.push_back(static_cast<int>(i));
+    }
+    solved.resize(withArmature.size() * ws.dofs.size());
+    small.resize(withArmature.size() * withArmature.size());
+    unknown.resize(withArmature.size());
   }
+
+  [[nodiscard]] const Tendon& tendon(int i) const { return model.data().tendons[i].tendon; }
+  void measureTendons() {
+    if (areTendonsKnown) return;
+    for (std::size_t i = 0; i < tendons.size(); ++i)
+      dynamics::measureTendon(model.data(), static_cast<int>(i), q, ws, &tendons[i]);
+    areTendonsKnown = true;
+  }
+  /// x = (M + sum of J^T a J)^-1 M x, where applyInverse makes M^-1 of a vector: by the formula of
+  /// Woodbury, with a small matrix of as many rows as tendons have armature.
+  template <class ApplyInverse>
+  void addArmature(const ApplyInverse& applyInverse);
 
   [[nodiscard]] const dynamics::TreeRange& range(int tree) const {
     return ws.trees[static_cast<std::size_t>(tree)];
@@ -43,6 +66,12 @@ struct Dynamics::Impl {
     if (!isBiasKnown) {
       for (int t = 0; t < ws.numTrees(); ++t)
         dynamics::computeBiasForce(ws, t, gravity(), bias.data() + range(t).firstDof);
+      measureTendons();
+      for (const int i : withArmature) {
+        const dynamics::TendonMotion& at = tendons[i];
+        for (std::size_t k = 0; k < bias.size(); ++k)
+          bias[k] += tendon(i).armature * at.biasRate * at.row[k];
+      }
       isBiasKnown = true;
     }
     return bias;
@@ -65,7 +94,51 @@ struct Dynamics::Impl {
   std::vector<Real> bias;  ///< in the order of trees
   std::vector<Real> x, y;  ///< in the order of trees
   std::vector<Real> q;
+  std::vector<dynamics::TendonMotion> tendons;
+  std::vector<int> withArmature;
+  bool areTendonsKnown = false;
+  std::vector<Real> solved, small, unknown;  ///< of addArmature()
 };
+
+template <class ApplyInverse>
+void Dynamics::Impl::addArmature(const ApplyInverse& applyInverse) {
+  if (withArmature.empty()) return;
+  measureTendons();
+  const std::size_t n = x.size(), m = withArmature.size();
+  const auto rowOf = [&](std::size_t i) -> const std::vector<Real>& {
+    return tendons[withArmature[i]].row;
+  };
+  const auto dotOf = [&](const std::vector<Real>& row, const Real* other) {
+    Real sum = 0;
+    for (std::size_t k = 0; k < n; ++k) sum += row[k] * other[k];
+    return sum;
+  };
+  for (std::size_t i = 0; i < m; ++i) {
+    std::copy(rowOf(i).begin(), rowOf(i).end(),
+              solved.begin() + static_cast<std::ptrdiff_t>(i * n));
+    applyInverse(solved.data() + i * n);
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t k = 0; k < m; ++k) small[i * m + k] = dotOf(rowOf(i), solved.data() + k * n);
+    small[i * m + i] += 1 / tendon(withArmature[i]).armature;
+    unknown[i] = dotOf(rowOf(i), x.data());
+  }
+  // Symmetric and positive definite: no pivots needed.
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t r = i + 1; r < m; ++r) {
+      const Real factor = small[r * m + i] / small[i * m + i];
+      for (std::size_t k = i; k < m; ++k) small[r * m + k] -= factor * small[i * m + k];
+      unknown[r] -= factor * unknown[i];
+    }
+  }
+  for (std::size_t i = m; i-- > 0;) {
+    for (std::size_t k = i + 1; k < m; ++k) unknown[i] -= small[i * m + k] * unknown[k];
+    unknown[i] /= small[i * m + i];
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t k = 0; k < n; ++k) x[k] -= solved[i * n + k] * unknown[i];
+  }
+}
 
 namespace {
 
@@ -88,6 +161,7 @@ void Dynamics::setState(std::span<const Real> q, std::span<const Real> v) {
   std::copy(q.begin(), q.end(), impl_->q.begin());
   impl_->isBiasKnown = false;
   impl_->isMatrixKnown = false;
+  impl_->areTendonsKnown = false;
   dynamics::computeTreePositions(impl_->ws, q);
   dynamics::computeTreeVelocities(impl_->ws, v);
 }
@@ -110,6 +184,17 @@ void Dynamics::massMatrix(std::span<Real> out) {
       }
     }
   }
+  if (d.withArmature.empty()) return;
+  d.measureTendons();
+  for (const int i : d.withArmature) {
+    const std::vector<Real>& row = d.tendons[i].row;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (row[k] == 0) continue;
+      for (std::size_t l = 0; l < n; ++l)
+        out[static_cast<std::size_t>(d.ws.dofs[k].v) * n +
+            static_cast<std::size_t>(d.ws.dofs[l].v)] += d.tendon(i).armature * row[k] * row[l];
+    }
+  }
 }
 
 void Dynamics::biasForce(std::span<Real> out) {
@@ -124,6 +209,14 @@ void Dynamics::passiveForce(std::span<Real> out) {
   std::fill(d.x.begin(), d.x.end(), Real(0));
   for (int t = 0; t < d.ws.numTrees(); ++t)
     dynamics::addPassiveForce(d.ws, t, d.q, d.x.data() + d.range(t).firstDof);
+  d.measureTendons();
+  for (int i = 0; i < static_cast<int>(d.tendons.size()); ++i) {
+    const dynamics::TendonMotion& at = d.tendons[i];
+    const Real force =
+        d.tendon(i).stiffness * dynamics::springStretch(d.tendon(i), at.length, at.startLength) +
+        d.tendon(i).damping * at.rate;
+    for (std::size_t k = 0; k < d.x.size(); ++k) d.x[k] -= force * at.row[k];
+  }
   dynamics::scatterVelocities(d.ws, d.x, out);
 }
 
@@ -137,6 +230,14 @@ void Dynamics::inverseDynamics(std::span<const Real> acceleration, std::span<Rea
     dynamics::computeInverseDynamics(d.ws, t, d.gravity(), d.x.data() + first, {},
                                      d.y.data() + first);
   }
+  d.measureTendons();
+  for (const int i : d.withArmature) {
+    const dynamics::TendonMotion& at = d.tendons[i];
+    Real change = at.biasRate;
+    for (std::size_t k = 0; k < d.x.size(); ++k) change += at.row[k] * d.x[k];
+    for (std::size_t k = 0; k < d.y.size(); ++k)
+      d.y[k] += d.tendon(i).armature * change * at.row[k];
+  }
   dynamics::scatterVelocities(d.ws, d.y, force);
 }
 
@@ -145,10 +246,13 @@ void Dynamics::forwardDynamics(std::span<const Real> force, std::span<Real> acce
   d.requireVelocities(force);
   d.requireVelocities(acceleration);
   d.putRightSide(force);
-  for (int t = 0; t < d.ws.numTrees(); ++t) {
-    dynamics::factorArticulatedBodies(d.ws, t);
-    dynamics::solveArticulatedBodies(d.ws, t, d.x.data() + d.range(t).firstDof);
-  }
+  for (int t = 0; t < d.ws.numTrees(); ++t) dynamics::factorArticulatedBodies(d.ws, t);
+  const auto applyInverse = [&](Real* x) {
+    for (int t = 0; t < d.ws.numTrees(); ++t)
+      dynamics::solveArticulatedBodies(d.ws, t, x + d.range(t).firstDof);
+  };
+  applyInverse(d.x.data());
+  d.addArmature(applyInverse);
   dynamics::scatterVelocities(d.ws, d.x, acceleration);
 }
 
@@ -158,10 +262,13 @@ void Dynamics::forwardDynamicsByFactors(std::span<const Real> force, std::span<R
   d.requireVelocities(acceleration);
   d.requireMatrix();
   d.putRightSide(force);
-  for (int t = 0; t < d.ws.numTrees(); ++t) {
-    dynamics::factorMassMatrix(d.ws, t);
-    dynamics::solveMassMatrix(d.ws, t, d.x.data() + d.range(t).firstDof);
-  }
+  for (int t = 0; t < d.ws.numTrees(); ++t) dynamics::factorMassMatrix(d.ws, t);
+  const auto applyInverse = [&](Real* x) {
+    for (int t = 0; t < d.ws.numTrees(); ++t)
+      dynamics::solveMassMatrix(d.ws, t, x + d.range(t).firstDof);
+  };
+  applyInverse(d.x.data());
+  d.addArmature(applyInverse);
   dynamics::scatterVelocities(d.ws, d.x, acceleration);
 }
 
@@ -218,6 +325,9 @@ Vec3 Dynamics::centerOfMass() const {
 Real Dynamics::kineticEnergy() const {
   Real sum = 0;
   for (int t = 0; t < impl_->ws.numTrees(); ++t) sum += dynamics::treeKineticEnergy(impl_->ws, t);
+  impl_->measureTendons();
+  for (const int i : impl_->withArmature)
+    sum += Real(0.5) * impl_->tendon(i).armature * impl_->tendons[i].rate * impl_->tendons[i].rate;
   return sum;
 }
 
@@ -225,6 +335,12 @@ Real Dynamics::potentialEnergy() const {
   Real sum = 0;
   for (int t = 0; t < impl_->ws.numTrees(); ++t)
     sum += dynamics::treePotentialEnergy(impl_->ws, t, impl_->gravity(), impl_->q);
+  impl_->measureTendons();
+  for (int i = 0; i < static_cast<int>(impl_->tendons.size()); ++i) {
+    const dynamics::TendonMotion& at = impl_->tendons[i];
+    const Real stretch = dynamics::springStretch(impl_->tendon(i), at.length, at.startLength);
+    sum += Real(0.5) * impl_->tendon(i).stiffness * stretch * stretch;
+  }
   return sum;
 }
 
