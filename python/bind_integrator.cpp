@@ -78,7 +78,9 @@ void bindEvents(nb::module_&, nb::class_<Environments>& simulator) {
           [](Environments& self, const Argument<int>& environment, nb::handle frame) {
             const Environments::Use use(self);
             const int body = frame.is_none() ? -1 : bodyIndex(self.model(), frame);
-            return self.at(self.checked(environment.as("env"))).contactResults(body);
+            const int index = self.checked(environment.as("env"));
+            self.push();
+            return self.at(index).contactResults(body);
           },
           nb::arg("env") = 0, nb::arg("frame") = nb::none(),
           nb::sig("def contact_results(self, env: int = 0, frame: str | int | None = None) -> "

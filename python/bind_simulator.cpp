@@ -198,13 +198,15 @@ void bindForces(nb::class_<Environments>& cls) {
           "actuator_forces",
           [](Environments& self) {
             const Environments::Use use(self);
+            self.push();
             return gather(self, {static_cast<std::size_t>(self.model().numActuators())},
                           [&](int i, Real* out) {
                             const std::span<const Real> row = self.at(i).actuatorForces();
                             std::copy(row.begin(), row.end(), out);
                           });
           },
-          "Of each actuator in the last step, (num_envs, num_actuators) [N, N m].")
+          "Of each actuator in the last step, (num_envs, num_actuators) [N, N m]; zero after "
+          "reset(), set_state() or writing q, until the next step.")
       .def(
           "sensors",
           [](Environments& self) {
@@ -225,7 +227,9 @@ void bindInformation(nb::class_<Environments>& cls) {
         name,
         [get](Environments& self, const Argument<int>& environment) {
           const Environments::Use use(self);
-          return get(self.at(self.checked(environment.as("env"))));
+          const int index = self.checked(environment.as("env"));
+          self.push();
+          return get(self.at(index));
         },
         nb::arg("env") = 0, doc);
   };
@@ -241,7 +245,8 @@ void bindInformation(nb::class_<Environments>& cls) {
       "What went wrong in the last step, with names; empty where nothing did.");
   ofEnvironment(
       "energy", [](const Simulator& s) { return EnergyLedger(s.energy()); },
-      "The energy ledger of the last step.");
+      "The energy ledger of the last step; after reset(), set_state() or writing q or v the energy "
+      "of the state as it is, and no work.");
   ofEnvironment(
       "energy_sum", [](const Simulator& s) { return EnergyLedger(s.energySum()); },
       "The ledger summed since the start or set_state().");

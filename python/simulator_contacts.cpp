@@ -24,6 +24,7 @@ void forChosen(Environments& self, const EnvironmentArgument& environment,
 
 nb::object contacts(Environments& self, const EnvironmentArgument& environment) {
   const Environments::Use use(self);
+  self.push();
   ContactRows rows;
   forChosen(self, environment,
             [&](int i) { rows.add(i, self.at(i).contacts(), &self.at(i).state()); });
@@ -32,6 +33,7 @@ nb::object contacts(Environments& self, const EnvironmentArgument& environment) 
 
 nb::object pressureContacts(Environments& self, const EnvironmentArgument& environment) {
   const Environments::Use use(self);
+  self.push();
   PolygonRows rows;
   forChosen(self, environment, [&](int i) { rows.add(i, self.at(i).pressureContacts()); });
   const Model& model = self.model();
@@ -43,16 +45,16 @@ nb::object pressureContacts(Environments& self, const EnvironmentArgument& envir
 
 void bindContacts(nb::module_&, nb::class_<Environments>& simulator) {
   simulator
-      .def(
-          "contacts", &contacts, nb::arg("env") = nb::none(),
-          nb::sig("def contacts(self, env: int | None = None) -> "
-                  "numpy.typing.NDArray[numpy.void]"),
-          "Contact points of the last step, of all environments or of one, as a structured array; "
-          "always a copy. Fields: name1, name2 (bodies; long names are cut), body1, body2, shape1, "
-          "shape2 (indices), env, id (stable while the point lives), patch (points with the same "
-          "number belong together), position, normal (from body 2 to body 1), depth [m], force1 "
-          "and force2 (on body 1 and on body 2 [N]), torque1 [N m], normal_work and friction_work "
-          "[J].")
+      .def("contacts", &contacts, nb::arg("env") = nb::none(),
+           nb::sig("def contacts(self, env: int | None = None) -> "
+                   "numpy.typing.NDArray[numpy.void]"),
+           "Contact points of the last step, of all environments or of one, as a structured array; "
+           "always a copy; none after reset(), set_state() or writing q, until the next step. "
+           "Fields: name1, name2 (bodies; long names are cut), body1, body2, shape1, "
+           "shape2 (indices), env, id (stable while the point lives), patch (points with the same "
+           "number belong together), position, normal (from body 2 to body 1), depth [m], force1 "
+           "and force2 (on body 1 and on body 2 [N]), torque1 [N m], normal_work and friction_work "
+           "[J].")
       .def("pressure_contacts", &pressureContacts, nb::arg("env") = nb::none(),
            nb::sig("def pressure_contacts(self, env: int | None = None) -> "
                    "numpy.typing.NDArray[numpy.void]"),

@@ -182,11 +182,16 @@ class Simulator {
   const StepReport& step(int count);
   /// Steps until the time is at least `time` [s]; the event solver stops exactly there.
   const StepReport& advanceTo(Real time);
+  /// Of the last step, also after the state was changed from outside.
   [[nodiscard]] const StepReport& report() const;
-  /// Of the last step, and summed since construction or setState().
+  /// Of the last step. Before the first one and after the state was changed from outside: the
+  /// kinetic and potential energy of the state as it is, and no work.
   [[nodiscard]] const EnergyLedger& energy() const;
+  /// Summed since construction or setState().
   [[nodiscard]] const EnergyLedger& energySum() const;
-  /// In order of pairs; valid until the next step.
+  /// In order of pairs; valid until the next step. Those of the last step: none before the first
+  /// one, and after setState(), reset(), setPose() or setPositions(), whose state no step has seen.
+  /// The event solver's are those of the state as it is.
   [[nodiscard]] std::span<const ContactForce> contacts() const;
 
   /// A step that takes long (the event solver's may) ends soon after `flag` becomes true, from
@@ -223,11 +228,13 @@ class Simulator {
   [[nodiscard]] std::span<const Real> controls() const;
   /// On each velocity, for the next step only [N, N m].
   void applyJointForces(std::span<const Real> force);
-  /// Of each actuator in the last step [N, N m].
+  /// Of each actuator in the last step [N, N m]; zero before the first one and after setState(),
+  /// reset(), setPose() or setPositions(). The event solver's are those of the state as it is.
   [[nodiscard]] std::span<const Real> actuatorForces() const;
   /// Readings of all sensors; those of one start at Model::startOfSensor(). Positions and
   /// velocities are those of the state, forces and accelerations means over the last step (zero
-  /// before the first one and after setState()). Made on request; good until the next change.
+  /// before the first one and where contacts() has none for the same reason). Made on request; good
+  /// until the next change.
   [[nodiscard]] std::span<const Real> sensors() const;
 
   /// Constraints of your own (contact_handler.hpp); returns its index. A handler belongs to one

@@ -92,6 +92,11 @@ void openLedger(const model::ModelData& model, const State& state, model::Worksp
   ws.energyScale = energy.scale;
 }
 
+void readEnergy(const model::ModelData& model, const State& state, model::Workspace& ws) {
+  const Energy energy = energyOf(model, state, ws);
+  ws.ledger = {.kinetic = energy.kinetic, .potential = energy.potential};
+}
+
 void bookContactWork(const model::ModelData& model, const model::Control& control,
                      const State& state, model::Workspace& ws) {
   EnergyLedger& ledger = ws.ledger;

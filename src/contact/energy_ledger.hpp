@@ -20,4 +20,8 @@ void bookContactWork(const model::ModelData& model, const model::Control& contro
 /// After the state has moved. Flags EnergyInjected when contacts did positive work.
 void closeLedger(const model::ModelData& model, const State& state, model::Workspace& ws);
 
+/// Instead of all of these: the energy of a state that no step has led to, and no work. After
+/// measureTreeEnergy().
+void readEnergy(const model::ModelData& model, const State& state, model::Workspace& ws);
+
 }  // namespace tangere::contact

@@ -120,6 +120,11 @@ EventStep::Energy EventStep::measureEnergy(const State& state) {
   return sum;
 }
 
+void EventStep::readEnergy(const State& state, EnergyLedger* ledger) {
+  const Energy now = measureEnergy(state);
+  *ledger = {.kinetic = now.kinetic, .potential = now.potential};
+}
+
 template <class Visit>
 void EventStep::forEachPoint(const State& state, const Visit& visit) {
   integrator::EventState& bodies = integrator_.state();

@@ -37,6 +37,8 @@ class EventStep {
   [[nodiscard]] std::vector<ContactResult> contactResults(const State& state, int frameBody);
   /// For sensors: accelerations and forces at the State. Good until the next call.
   [[nodiscard]] const InstantReadings& read(const State& state);
+  /// Kinetic and potential energy of the state as it is; the other rows are zero.
+  void readEnergy(const State& state, EnergyLedger* ledger);
 
  private:
   struct Energy {

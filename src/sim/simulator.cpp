@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tangere/simulator.hpp>
 
+#include "contact/build_sap_problem.hpp"
 #include "contact/contact_forces.hpp"
+#include "contact/energy_ledger.hpp"
 #include "contact/pressure_rows.hpp"
+#include "contact/tree_ledger.hpp"
 #include "contact/user_rows.hpp"
 #include "core/assert.hpp"
 #include "core/fpu_guard.hpp"
@@ -56,6 +59,7 @@ const StepReport& Simulator::Impl::finish(const Move& move) {
   }
   areSensorsRead = false;
   hasStep = isWhole();
+  isLedgerOfState = hasStep;
   if (hasStep) sim::addLedger(ws.ledger, &sum);
   return ws.report;
 }
@@ -76,14 +80,33 @@ const StepReport& Simulator::advanceTo(Real time) {
 }
 
 const StepReport& Simulator::report() const { return impl_->ws.report; }
-const EnergyLedger& Simulator::energy() const { return impl_->ws.ledger; }
+
+const EnergyLedger& Simulator::energy() const {
+  Impl& impl = *impl_;
+  if (impl.isLedgerOfState) return impl.ws.ledger;
+  const model::ModelData& model = impl.model.data();
+  if (impl.event) {
+    impl.event->readEnergy(impl.state, &impl.ws.ledger);
+  } else {
+    if (impl.sap) {
+      contact::updateTrees(model, impl.state, *impl.sap);
+      contact::measureTreeEnergy(model, impl.state, impl.ws, *impl.sap);
+    }
+    contact::readEnergy(model, impl.state, impl.ws);
+  }
+  impl.isLedgerOfState = true;
+  return impl.ws.ledger;
+}
+
 const EnergyLedger& Simulator::energySum() const { return impl_->sum; }
 
 std::span<const ContactForce> Simulator::contacts() const {
   model::Workspace& ws = impl_->ws;
   const model::ModelData& model = impl_->model.data();
   const Real dt = impl_->sap ? impl_->sap->problem.dt : 0;  // error control may have cut the step
-  if (!ws.areContactsListed && impl_->event)
+  if (!impl_->event && !impl_->hasStep)
+    ws.contacts.clear();
+  else if (!ws.areContactsListed && impl_->event)
     impl_->event->listContacts(impl_->state, &ws.contacts);
   else if (!ws.areContactsListed)
     contact::listContactForces(model, impl_->state, ws, dt);

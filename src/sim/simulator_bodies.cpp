@@ -55,6 +55,7 @@ void Simulator::setPose(int index, const Transform& pose) {
     impl_->state.patches.invalidateObject(static_cast<ObjectId>(s));
   impl_->state.heldFriction.clear();
   impl_->wake(index);
+  impl_->hasStep = false;
   impl_->forgetPoses();
   impl_->copyToCoordinates();
   sim::carrySofts(impl_->model.data(), before, impl_->state);
@@ -108,6 +109,7 @@ void Simulator::setPositions(std::span<const Real> q) {
   std::vector<Real> checked(q.begin(), q.end());
   normalizeQuaternions(impl_->model.data(), &checked);
   impl_->state.q = std::move(checked);
+  impl_->hasStep = false;
   impl_->state.patches.reset();
   impl_->state.heldFriction.clear();
   const sim::BodyPlaces before(impl_->state);
@@ -160,7 +162,7 @@ std::span<const Real> Simulator::actuatorForces() const {
   if (impl_->event) {
     const std::span<const Real> now = impl_->event->actuatorForces();
     std::copy(now.begin(), now.end(), forces.begin());
-  } else if (impl_->sap && impl_->sap->drives.size() == forces.size()) {
+  } else if (impl_->hasStep && impl_->sap && impl_->sap->drives.size() == forces.size()) {
     for (std::size_t i = 0; i < forces.size(); ++i) forces[i] = impl_->sap->drives[i].force;
   }
   return forces;

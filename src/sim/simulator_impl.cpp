@@ -59,6 +59,7 @@ Simulator::Impl::Impl(Model m, int numThreads) : model(std::move(m)), state(mode
 }
 
 void Simulator::Impl::forgetMotion() {
+  isLedgerOfState = false;
   if (event) event->forget();
 }
 

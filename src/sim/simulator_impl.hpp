@@ -75,7 +75,8 @@ struct Simulator::Impl {
   std::vector<HandlerForce> handlerForces;
   std::vector<PressurePolygon> pressureContacts;
   bool areSensorsRead = false;
-  bool hasStep = false;  ///< what the last step did is about the state as it is
+  bool hasStep = false;          ///< what the last step did is about the state as it is
+  bool isLedgerOfState = false;  ///< so is ws.ledger
   bool hasForces = false;
 };
 

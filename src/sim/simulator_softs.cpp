@@ -39,6 +39,7 @@ void Simulator::setSoftPositions(int soft, std::span<const Vec3> positions) {
   sim::requireFinite(positions, own.size(), "positions do not fit the soft body");
   std::copy(positions.begin(), positions.end(), own.begin());
   impl_->state.heldFriction.clear();
+  impl_->hasStep = impl_->isLedgerOfState = impl_->areSensorsRead = false;
   impl_->ws.isLedgerCurrent = false;
 }
 
@@ -47,6 +48,7 @@ void Simulator::setSoftVelocities(int soft, std::span<const Vec3> velocities) {
   const std::span<Vec3> own = verticesOf(impl_->model.data(), soft, impl_->state.softVelocity);
   sim::requireFinite(velocities, own.size(), "velocities do not fit the soft body");
   std::copy(velocities.begin(), velocities.end(), own.begin());
+  impl_->isLedgerOfState = false;
   impl_->ws.isLedgerCurrent = false;
 }
 
