@@ -43,6 +43,7 @@ void buildSapProblem(const model::ModelData& model, const model::Control& contro
                      const State& state, model::Workspace& ws, SapWorkspace& sap) {
   sap.problem.clear(model.options.dt);
   sap.owners.clear();
+  sap.recovering.clear();
   addCliques(model, state, sap);
   measureTendons(model, state, sap);
   readDrives(model, control, state, sap);
@@ -231,13 +232,6 @@ Real gapToClose(const solver::ImpulsePoint& point, const model::ContactMaterial&
                 Real dt) {
   if (material.stiffness < kUnlimited) return point.gap;
   return std::max(point.gap, -kMaxRecoverySpeed * (dt + material.relaxationTime));
-}
-
-Real* gapOf(int c, solver::SapProblem& problem) {
-  const solver::SapConstraint& constraint = problem.constraints[c];
-  return constraint.kind == solver::SapKind::HuntCrossley
-             ? &problem.huntCrossleys[constraint.parameters].gap
-             : &problem.contacts[constraint.parameters].gap;
 }
 
 /// A constraint for each point, with the law of the contact and no Jacobian yet; the first one.

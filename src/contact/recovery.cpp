@@ -18,6 +18,8 @@ constexpr Real kMaxTurn = 2;  // [rad]
 /// limit: nothing has to be solved for them.
 constexpr Real kSlow = 1e-3;   // [m/s]
 constexpr Real kLever = 1e-4;  // [m/rad or m/m]
+/// Recoveries slower than this do not get joints beyond their limits together.
+constexpr Real kFast = 0.01;  // [m/s]
 
 bool isTree(const model::ModelData& model, const SapWorkspace& sap, int clique) {
   return clique >= 0 && !model.trees[sap.treeOfClique[clique]].isFreeBody;
@@ -127,11 +129,33 @@ void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real
       limitSpeed(responseOf(model, normal, sap), std::max<Real>(speed, kSlow), depth);
   if (limited > 0) {
     *gap = std::max(*gap, -limited * duration);
+    if (-*gap > kFast * duration) sap.recovering.push_back(c);
     return;
   }
   std::fill_n(rows1, 3 * n1, Real(0));
   std::fill_n(rows2, 3 * n2, Real(0));
   *gap = std::max<Real>(*gap, 0);
+}
+
+bool shortenRecovery(const model::ModelData& model, SapWorkspace& sap) {
+  constexpr Real kFarBeyond = 2;
+  Real worst = 0;
+  const auto look = [&](int clique) {
+    if (!isTree(model, sap, clique)) return;
+    const model::Tree& tree = model.trees[sap.treeOfClique[clique]];
+    const int first = sap.problem.firstVelocity[clique];
+    for (int k = 0; k < tree.numDofs; ++k) {
+      const Real gained = std::fabs(sap.problem.v[first + k] - sap.problem.vStar[first + k]);
+      worst = std::max(worst, gained / rateLimit(model, tree, k));
+    }
+  };
+  for (const int c : sap.recovering) {
+    look(sap.problem.constraints[c].clique1);
+    look(sap.problem.constraints[c].clique2);
+  }
+  if (!(worst > kFarBeyond)) return false;
+  for (const int c : sap.recovering) *gapOf(c, sap.problem) /= worst;
+  return true;
 }
 
 void limitRowRecovery(const model::ModelData& model, int c, Real speed, Real relaxationTime,

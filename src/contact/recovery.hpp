@@ -19,6 +19,14 @@ struct RecoveryRow {
   const Real* row2 = nullptr;
 };
 
+/// That of a contact [m].
+[[nodiscard]] inline Real* gapOf(int c, solver::SapProblem& problem) {
+  const solver::SapConstraint& constraint = problem.constraints[c];
+  return constraint.kind == solver::SapKind::HuntCrossley
+             ? &problem.huntCrossleys[constraint.parameters].gap
+             : &problem.contacts[constraint.parameters].gap;
+}
+
 /// At most `speed`, the rate of the row that is asked for: such that the impulse that gives it to
 /// bodies at rest moves no joint faster than the limits above. Zero where the joints leave the row
 /// no way to move, as at a point on the axis of a hinge: what is there of the row is rounding, and
@@ -42,6 +50,11 @@ struct RecoveryRow {
 /// turn. What pushes without any chance would only hold the joints by its friction.
 void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real relaxationTime,
                           Real* gap, SapWorkspace& sap);
+
+/// After the solve: whether contacts that recover, each within its limit, together move a joint far
+/// faster, as those do that are wedged against each other. Their gaps are then shortened by as
+/// much: the problem is to be solved again.
+[[nodiscard]] bool shortenRecovery(const model::ModelData& model, SapWorkspace& sap);
 
 /// limitRecovery() for the one row of a limit or an equality: shortens its target, of which no more
 /// than `speed` is put right.

@@ -138,6 +138,7 @@ struct SapWorkspace {
   std::vector<Real> stiffness, damping;  ///< of springs, joints and drives: on the diagonal of A
   std::vector<Real> scratch;
   std::vector<Real> recoveryRow1, recoveryRow2;
+  std::vector<int> recovering;  ///< contacts on trees that part faster than a little
   std::vector<dynamics::LinkWrench> wrenches;
   std::vector<Real> nextPositions;
   std::vector<Real> velocityChange;     ///< of the last step, in the State's order; for sensors

@@ -3,6 +3,7 @@
 
 #include "contact/body_rows.hpp"
 #include "contact/drive_rows.hpp"
+#include "contact/recovery.hpp"
 #include "dynamics/free_motion.hpp"
 
 #include <algorithm>
@@ -32,6 +33,12 @@ void solveSap(const model::ModelData& model, const State& state, model::Workspac
   // The guess; soft bodies have theirs, with driven vertices as they will be.
   std::copy_n(sap.v0.begin(), sap.bias.size(), sap.problem.v.begin());
   sap.report = sap.solver.solve(solverOptions(model), &sap.problem, ws.pool.get());
+  constexpr int kMaxShortened = 3;
+  for (int i = 0; i < kMaxShortened && !sap.recovering.empty() && shortenRecovery(model, sap);
+       ++i) {
+    std::copy_n(sap.v0.begin(), sap.bias.size(), sap.problem.v.begin());
+    sap.report = sap.solver.solve(solverOptions(model), &sap.problem, ws.pool.get());
+  }
   std::copy(sap.problem.v.begin(), sap.problem.v.end(), sap.v1.begin());
   finishDrives(sap);
   takeImpulses(state, ws, sap);
@@ -157,11 +164,17 @@ bool isStuck(const solver::ImpulsePoint& point, int c, Real limit, Real relaxati
 
 /// A load presses rigid bodies into each other by far less than a tenth of their thickness.
 void reportOverlaps(const model::ModelData& model, model::Workspace& ws, const SapWorkspace& sap) {
-  constexpr Real kDeep = 0.1;
+  constexpr Real kDeep = 0.1, kShallow = 1e-3;
   for (std::size_t g = 0; g < ws.problem.groups.size(); ++g) {
     const solver::ImpulseGroup& group = ws.problem.groups[g];
     if (!model.bodies[group.block1].isJointed && !model.bodies[group.block2].isJointed) continue;
     const auto [shape1, shape2] = ws.groupShapes[g];
+    Real deepest = 0;
+    for (int i = group.first; i < group.first + group.count; ++i)
+      deepest = std::max(deepest, -ws.problem.points[i].gap);
+    // Nearly all contacts end here: nothing is thinner than a hundredth of its size.
+    if (deepest < kShallow * std::min(model.shapes[shape1].reach, model.shapes[shape2].reach))
+      continue;
     const model::ContactMaterial& material =
         model.contactMaterial(model.shapes[shape1].material, model.shapes[shape2].material);
     if (material.stiffness < kUnlimited) continue;  // a law, with the depth that follows from it
