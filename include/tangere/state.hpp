@@ -24,10 +24,11 @@ struct HeldFriction {
   Real normal = 0;        ///< [N s]
 };
 
-/// A pair of shapes in contact under the event solver: what its force law remembers of how the
-/// contact began.
+/// A pair of shapes in contact under the event solver, or one of the points at which it touches:
+/// what the force law remembers of how the contact began.
 struct EventContactMemory {
   std::uint32_t shape1 = 0, shape2 = 0;
+  std::int32_t feature1 = -1, feature2 = -1;  ///< of the point; -1 for a pair that has but one
   std::uint64_t isDeparting = 0;  ///< 1: thrown apart by an impact and not clear of each other yet
   Real approachSpeed = 0;         ///< when the contact began [m/s]
   Real effectiveMass = 0;         ///< of a rigid contact, when it began [kg]
@@ -47,7 +48,7 @@ struct State {
 
   ContactPatchCache patches;
   std::vector<HeldFriction> heldFriction;         ///< sorted by objects and elements
-  std::vector<EventContactMemory> eventContacts;  ///< sorted by shapes
+  std::vector<EventContactMemory> eventContacts;  ///< sorted by shapes, a row a point
 
   State() = default;
   /// The start of `model`.

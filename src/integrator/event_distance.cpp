@@ -54,22 +54,6 @@ bool isUsable(const Transform& X) {
   return sum < Real(1e60);
 }
 
-// Spheres and ellipsoids touch at one point, whatever the other shape is.
-bool mayHaveManyPoints(ShapeType type1, ShapeType type2) {
-  const auto isRound = [](ShapeType type) {
-    return type == ShapeType::Sphere || type == ShapeType::Ellipsoid;
-  };
-  return !isRound(type1) && !isRound(type2);
-}
-
-// Of the bounded ones.
-Real smallerSize(const Shape& s1, const Shape& s2) {
-  const Real radius1 = s1.flat().convex.boundingRadius, radius2 = s2.flat().convex.boundingRadius;
-  if (s1.type() == ShapeType::Plane) return radius2;
-  if (s2.type() == ShapeType::Plane) return radius1;
-  return std::fmin(radius1, radius2);
-}
-
 // A lower bound of the distance by the boxes of the shapes; 0 where one has none.
 Real boxGapOf(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2) {
   if (s1.type() == ShapeType::Plane || s2.type() == ShapeType::Plane) return 0;
@@ -123,6 +107,7 @@ void setSinglePoint(const DistanceResult& d, PairDistance* out) {
   p.feature2 = d.feature2;
   p.share = 1;
   p.weight = 1;
+  p.touching = -1;
 }
 
 void evaluateShapes(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,
@@ -220,6 +205,21 @@ Real pairDistance(const Shape& s1, const Transform& X_W1, const Shape& s2, const
     return parts.distance;
   }
   return nearestPoints(s1, X_W1, s2, X_W2, hint).distance;
+}
+
+bool mayHaveManyPoints(ShapeType type1, ShapeType type2) {
+  // Spheres and ellipsoids touch at one point, whatever the other shape is.
+  const auto isRound = [](ShapeType type) {
+    return type == ShapeType::Sphere || type == ShapeType::Ellipsoid;
+  };
+  return !isRound(type1) && !isRound(type2);
+}
+
+Real smallerSize(const Shape& s1, const Shape& s2) {
+  const Real radius1 = s1.flat().convex.boundingRadius, radius2 = s2.flat().convex.boundingRadius;
+  if (s1.type() == ShapeType::Plane) return radius2;
+  if (s2.type() == ShapeType::Plane) return radius1;
+  return std::fmin(radius1, radius2);
 }
 
 Real contactEps(const Transform& X_W1, const Transform& X_W2) {

@@ -29,6 +29,8 @@ struct EventPoint {
   /// How many points of a contact manifold this one stands for: 1 for a single point and for a
   /// corner. For laws whose stiffness is that of a point, whatever the number of points.
   Real weight = 1;
+  /// Into EventContact::touching; -1: apart, or of a pair whose points are not told apart.
+  int touching = -1;
 };
 
 inline constexpr int kMaxEventPoints = 40;
@@ -58,6 +60,11 @@ void evaluatePair(const Shape& s1, const Transform& X_W1, const Shape& s2, const
 /// than `enough`, a lower bound above `enough`.
 [[nodiscard]] Real pairDistance(const Shape& s1, const Transform& X_W1, const Shape& s2,
                                 const Transform& X_W2, Real enough, PairCache* hint);
+
+/// Whether two shapes may touch at more than one point.
+[[nodiscard]] bool mayHaveManyPoints(ShapeType type1, ShapeType type2);
+/// Bounding radius of the smaller one [m]; of the bounded one beside a half space.
+[[nodiscard]] Real smallerSize(const Shape& s1, const Shape& s2);
 
 /// Hysteresis of contact events: max(1e-13, 64 ulp of the largest coordinate) [m].
 [[nodiscard]] Real contactEps(const Transform& X_W1, const Transform& X_W2);

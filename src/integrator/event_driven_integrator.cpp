@@ -19,6 +19,9 @@ constexpr std::int64_t kMaxEvents = 500'000;
 constexpr int kMaxRetries = 3;
 /// Samples of one pair within one step in search of a missed contact.
 constexpr int kMaxSamples = 400;
+/// A point that is deeper than this many times the hysteresis when it is first seen did not land
+/// there: another description of the same surfaces has begun.
+constexpr Real kDeepAtFirst = 16;
 /// A pair that an impact throws apart by less than this part of the least impact speed stays.
 constexpr Real kDeparts = 0.1;
 
@@ -56,6 +59,18 @@ bool isGoingOn(OdeStatus status) {
 
 bool isFinite(std::span<const Real> values) {
   return std::all_of(values.begin(), values.end(), [](Real x) { return std::isfinite(x); });
+}
+
+/// Of those that touched before.
+const TouchingPoint& nearestOf(const EventContact& contact, const TouchingPoint& point) {
+  std::size_t nearest = 0;
+  const auto away = [&](std::size_t k) {
+    const TouchingPoint& known = contact.touching[k];
+    return std::min(squaredNorm(point.p_1 - known.p_1), squaredNorm(point.p_2 - known.p_2));
+  };
+  for (std::size_t k = 1; k < contact.touching.size(); ++k)
+    if (away(k) < away(nearest)) nearest = k;
+  return contact.touching[nearest];
 }
 
 Real& row(Powers& powers, PowerRow which) { return powers[static_cast<std::size_t>(which)]; }
@@ -172,11 +187,14 @@ void EventDrivenIntegrator::restart(Real t) {
     start_speed_[s] = crossing_.speedOf(static_cast<int>(s));
   session_->restart(t, y_, state_.drives().nextKink(t));
   has_event_ = false;
+  has_stepped_ = false;
   ++num_restarts_;
 }
 
 bool EventDrivenIntegrator::takeStep(AdvanceReport* report) {
   Real from = session_->time();
+  if (has_stepped_) followPoints();
+  has_stepped_ = true;
   OdeStatus status = session_->step();
   for (int retry = 0; retry < kMaxRetries && !isGoingOn(status); ++retry) {
     from = session_->time();
@@ -368,10 +386,12 @@ void EventDrivenIntegrator::rebuildContacts(Real t, bool isStart) {
     }
     const Real distance = crossing_.distanceOf(pair);
     if (crossing_.isTouching(distance, pair.eps)) {
-      if (wasTouching)
-        state_.contacts.push_back(*last);
-      else
+      if (wasTouching) {
+        state_.contacts.push_back(std::move(*last));
+        addLanded(state_.contacts.back(), t, isStart);
+      } else {
         addContact(pair, t, isStart);
+      }
     } else if (wasTouching && !isStart) {
       log(t, EventCause::ContactEnds, *last, crossing_.leavingSignal(distance, pair.eps));
     }
@@ -389,6 +409,10 @@ void EventDrivenIntegrator::addContact(NearPair& pair, Real t, bool isStart) {
   contact.link2 = model_.linkOfBody[contact.body2];
   contact.law = makeContactLaw(model_, pair.shape1, pair.shape2);
   contact.hint = pair.hint;
+  const Shape &s1 = *model_.shapes[pair.shape1].shape, &s2 = *model_.shapes[pair.shape2].shape;
+  contact.size = smallerSize(s1, s2);
+  contact.hasPoints = (contact.law.isRigid() || contact.law.kind == ContactLaw::Kind::Hertz) &&
+                      mayHaveManyPoints(s1.type(), s2.type());
   pair.isDeparting = false;
   Real eps = 0;
   state_.locate(contact, &distance_, &eps);
@@ -396,11 +420,88 @@ void EventDrivenIntegrator::addContact(NearPair& pair, Real t, bool isStart) {
   contact.approachSpeed = std::max<Real>(state_.sample(contact, deepest, eps).motion.rate, 0);
   integrator::beginContact(model_.options.event, contact.approachSpeed, &contact.law);
   measureMasses(contact, deepest);
+  if (contact.hasPoints) (void)updatePoints(contact);
   contact.isPulled = false;
   measureTension(contact);
   const bool isImpact = contact.law.isRigid() && contact.approachSpeed > contact.law.impactSpeed;
   if (isStart || isImpact) return;  // an impact is logged when it is resolved
   log(t, EventCause::ContactBegins, contact, state_.forceDistance(distance_.distance, eps));
+}
+
+int EventDrivenIntegrator::updatePoints(EventContact& contact) {
+  Real eps = 0, fastest = -1;
+  int first = -1;
+  state_.locate(contact, &distance_, &eps);
+  const Transform& X_W1 = state_.shapePose(contact.shape1);
+  const Transform& X_W2 = state_.shapePose(contact.shape2);
+  next_touching_.clear();
+  for (int i = 0; i < distance_.numPoints; ++i) {
+    const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
+    const bool isKnown = point.touching >= 0;
+    if (!crossing_.isTouching(point.distance, eps) &&
+        !(isKnown && crossing_.leavingSignal(point.distance, eps) <= 0))
+      continue;
+    TouchingPoint next;
+    if (isKnown) next = contact.touching[static_cast<std::size_t>(point.touching)];
+    next.feature1 = point.feature1;
+    next.feature2 = point.feature2;
+    next.p_1 = inverseTimes(X_W1, point.position);
+    next.p_2 = inverseTimes(X_W2, point.position);
+    if (!isKnown) {
+      next.approachSpeed = std::max<Real>(state_.sample(contact, point, eps).motion.rate, 0);
+      const bool hasLanded = point.distance > -kDeepAtFirst * eps || contact.touching.empty();
+      if (hasLanded && next.approachSpeed > fastest) {
+        fastest = next.approachSpeed;
+        first = i;
+      }
+      if (!hasLanded) next.approachSpeed = nearestOf(contact, next).approachSpeed;
+      ContactLaw law = contact.law;
+      integrator::beginContact(model_.options.event, next.approachSpeed, &law);
+      next.damping = law.damping;
+    }
+    next_touching_.push_back(next);
+  }
+  std::swap(contact.touching, next_touching_);
+  return first;
+}
+
+/// Further points of a pair that touches begin as the first one did.
+void EventDrivenIntegrator::addLanded(EventContact& contact, Real t, bool isStart) {
+  if (!contact.hasPoints) return;
+  const int first = updatePoints(contact);
+  if (first < 0 || isStart) return;
+  const EventPoint& point = distance_.points[static_cast<std::size_t>(first)];
+  const Real eps = contactEps(state_.shapePose(contact.shape1), state_.shapePose(contact.shape2));
+  const Real speed = std::max<Real>(state_.sample(contact, point, eps).motion.rate, 0);
+  if (contact.law.isRigid() && speed > contact.law.impactSpeed) return;  // logged as an impact
+  logPoint(t, EventCause::ContactBegins, contact, point, state_.forceDistance(point.distance, eps),
+           speed);
+}
+
+void EventDrivenIntegrator::followPoints() {
+  const bool isAny = std::any_of(state_.contacts.begin(), state_.contacts.end(),
+                                 [](const EventContact& contact) { return contact.hasPoints; });
+  if (!isAny) return;
+  state_.setMotion(session_->time(), session_->state().data());
+  for (EventContact& contact : state_.contacts) {
+    if (!contact.hasPoints) continue;
+    Real eps = 0;
+    state_.locate(contact, &distance_, &eps);
+    const Transform& X_W1 = state_.shapePose(contact.shape1);
+    const Transform& X_W2 = state_.shapePose(contact.shape2);
+    next_touching_.clear();
+    for (int i = 0; i < distance_.numPoints; ++i) {
+      const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
+      if (point.touching < 0 || crossing_.leavingSignal(point.distance, eps) > 0) continue;
+      TouchingPoint next = contact.touching[static_cast<std::size_t>(point.touching)];
+      next.feature1 = point.feature1;
+      next.feature2 = point.feature2;
+      next.p_1 = inverseTimes(X_W1, point.position);
+      next.p_2 = inverseTimes(X_W2, point.position);
+      next_touching_.push_back(next);
+    }
+    std::swap(contact.touching, next_touching_);
+  }
 }
 
 void EventDrivenIntegrator::measureMasses(EventContact& contact, const EventPoint& point) {
@@ -506,6 +607,13 @@ void EventDrivenIntegrator::log(Real t, EventCause cause, EventContact& contact,
   Real eps = 0;
   PairDistance& at = log_distance_;
   state_.locate(contact, &at, &eps);
+  logPoint(t, cause, contact, at.points[0], distance, contact.approachSpeed);
+}
+
+void EventDrivenIntegrator::logPoint(Real t, EventCause cause, const EventContact& contact,
+                                     const EventPoint& point, Real distance, Real approachSpeed) {
+  ContactLaw law = contact.law;
+  integrator::beginContact(model_.options.event, approachSpeed, &law);
   events_.push_back({.time = t,
                      .cause = cause,
                      .body1 = contact.body1,
@@ -513,11 +621,11 @@ void EventDrivenIntegrator::log(Real t, EventCause cause, EventContact& contact,
                      .shape1 = contact.shape1,
                      .shape2 = contact.shape2,
                      .distance = distance,
-                     .normal = at.points[0].normal,
-                     .position = at.points[0].position,
-                     .approachSpeed = contact.approachSpeed,
-                     .stiffness = contact.law.loggedStiffness(),
-                     .damping = contact.law.damping});
+                     .normal = point.normal,
+                     .position = point.position,
+                     .approachSpeed = approachSpeed,
+                     .stiffness = law.loggedStiffness(),
+                     .damping = law.damping});
 }
 
 int EventDrivenIntegrator::bodyOfComponent(int component) const {
@@ -566,7 +674,13 @@ void EventDrivenIntegrator::remember(State& state) const {
     while (contact->id < pair.id) ++contact;
     memory.approachSpeed = contact->approachSpeed;
     memory.effectiveMass = contact->effectiveMass;
-    state.eventContacts.push_back(memory);
+    if (contact->touching.empty()) state.eventContacts.push_back(memory);
+    for (const TouchingPoint& point : contact->touching) {
+      memory.feature1 = point.feature1;
+      memory.feature2 = point.feature2;
+      memory.approachSpeed = point.approachSpeed;
+      state.eventContacts.push_back(memory);
+    }
   }
 }
 
@@ -581,17 +695,31 @@ void EventDrivenIntegrator::recall(const State& state) {
       pair->isDeparting = true;
       continue;
     }
-    state_.contacts.clear();
-    addContact(*pair, state.time, true);
-    EventContact contact = state_.contacts.front();
-    contact.approachSpeed = memory.approachSpeed;
-    contact.effectiveMass = memory.effectiveMass;
-    contact.law = makeContactLaw(model_, contact.shape1, contact.shape2);
-    integrator::beginContact(model_.options.event, contact.approachSpeed, &contact.law);
-    measureTension(contact);
-    last_contacts_.push_back(contact);
+    const bool isFurther = !last_contacts_.empty() && last_contacts_.back().id == pair->id;
+    if (!isFurther) {
+      state_.contacts.clear();
+      addContact(*pair, state.time, true);
+      EventContact& contact = last_contacts_.emplace_back(std::move(state_.contacts.front()));
+      contact.approachSpeed = memory.approachSpeed;
+      contact.effectiveMass = memory.effectiveMass;
+      contact.law = makeContactLaw(model_, contact.shape1, contact.shape2);
+      integrator::beginContact(model_.options.event, contact.approachSpeed, &contact.law);
+    }
+    recallPoint(memory, last_contacts_.back());
   }
+  for (EventContact& contact : last_contacts_) measureTension(contact);
   state_.contacts.clear();
+}
+
+/// Points that touch and that the State does not know begin now, as addContact() has begun them.
+void EventDrivenIntegrator::recallPoint(const EventContactMemory& memory, EventContact& contact) {
+  for (TouchingPoint& point : contact.touching) {
+    if (point.feature1 != memory.feature1 || point.feature2 != memory.feature2) continue;
+    point.approachSpeed = memory.approachSpeed;
+    ContactLaw law = contact.law;
+    integrator::beginContact(model_.options.event, point.approachSpeed, &law);
+    point.damping = law.damping;
+  }
 }
 
 bool EventDrivenIntegrator::derivative(Real t, const Real* y, Real* yDot) {

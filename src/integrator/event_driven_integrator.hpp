@@ -92,6 +92,11 @@ class EventDrivenIntegrator final : private OdeSystem {
   void handleEvent(Real t, AdvanceReport* report);
   void rebuildContacts(Real t, bool isStart);
   void addContact(NearPair& pair, Real t, bool isStart);
+  /// Which points of a contact touch, at an event; the fastest of those that began, or -1.
+  int updatePoints(EventContact& contact);
+  void addLanded(EventContact& contact, Real t, bool isStart);
+  /// Points that have left no longer touch, and corners that have passed an edge have new names.
+  void followPoints();
   void updateTension(Real t);
   void updateLimits();
   [[nodiscard]] Real massOf(std::size_t limit);
@@ -102,9 +107,12 @@ class EventDrivenIntegrator final : private OdeSystem {
   /// Pairs that were departing and approach again are in contact; whether there were any.
   bool addTurnedBack(Real t, bool isStart);
   void log(Real t, EventCause cause, EventContact& contact, Real distance);
+  void logPoint(Real t, EventCause cause, const EventContact& contact, const EventPoint& point,
+                Real distance, Real approachSpeed);
   [[nodiscard]] int bodyOfComponent(int component) const;
   void remember(State& state) const;
   void recall(const State& state);
+  void recallPoint(const EventContactMemory& memory, EventContact& contact);
   void collectWork(Real t);
 
   const model::ModelData& model_;
@@ -118,9 +126,11 @@ class EventDrivenIntegrator final : private OdeSystem {
   std::vector<EventRecord> events_;
   std::vector<Real> y_, scratch_, scales_;
   PairDistance distance_, log_distance_;
+  std::vector<TouchingPoint> next_touching_;
   std::vector<ShapeSpeed> start_speed_, end_speed_;  // of shapes, over the last step
   const std::atomic<bool>* interrupt_ = nullptr;
   bool is_started_ = false;
+  bool has_stepped_ = false;       // since the last restart
   bool has_early_events_ = false;  // of a start that no advance() has told yet
   bool has_event_ = false;         // the session stands at a root that was not handled yet
   Real event_time_ = 0;            // of it

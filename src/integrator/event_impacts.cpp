@@ -11,17 +11,24 @@ namespace tangere::integrator {
 namespace {
 
 constexpr int kMaxSweeps = 10000;
-/// Sweeps end when no velocity changes by more than this part of the approach: of one pair, and of
-/// many together, which take more sweeps.
-constexpr Real kTolerance = 1e-14, kGroupTolerance = 1e-10;
-/// After so many sweeps of a group the slowest way of changing is followed to its end: a light body
-/// between heavy ones takes a million sweeps otherwise.
+/// Sweeps end when no velocity changes by more than this part of the approach; what takes long ends
+/// with less. Points that stick at heights that differ, by how deep bodies rest in each other,
+/// cannot all stick: such sweeps go on forever, each by depth over size, some 1e-8.
+struct Patience {
+  int numSweeps = 0;
+  Real tolerance = 0;
+};
+constexpr Patience kPatience[] = {{60, 1e-14}, {1000, 1e-10}, {kMaxSweeps, 1e-7}};
+/// Points of a pair whose heights differ by less than this part of its size are at one height.
+constexpr Real kLevel = 1e-6;
+/// After so many sweeps of many points the slowest way of changing is followed to its end: a light
+/// body between heavy ones takes a million sweeps otherwise.
 constexpr int kSweepsToEnd = 10;
 /// Energy that rounding may add, relative to what the impulses turn over.
 constexpr Real kRounding = 1e-12;
-/// Points that are this part of the size of a pair apart from the deepest take part in an impact:
-/// a box that lands flat hits with all corners though rounding lifts one of them [m].
-constexpr Real kTogether = 1e-9;
+/// Points take part in an impact that touch, or are apart by at most this part of the size of the
+/// pair: a box that lands flat hits with all corners though rounding lifts one of them.
+constexpr Real kTogether = 1e-8;
 /// A bounce counts that gets this many times as high as positions are uncertain.
 constexpr Real kSeen = 30;
 
@@ -109,7 +116,7 @@ Real EventImpacts::approachSpeed(EventContact& contact) {
   state_.locate(contact, &distance_, &eps);
   for (int i = 0; i < distance_.numPoints; ++i) {
     const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
-    if (point.distance > distance_.distance + kTogether) continue;
+    if (point.distance > kTogether * contact.size) continue;
     fastest = std::max(fastest, state_.sample(contact, point, eps).motion.rate);
   }
   return fastest;
@@ -120,7 +127,7 @@ Real EventImpacts::separationSpeed(EventContact& contact) {
   state_.locate(contact, &distance_, &eps);
   for (int i = 0; i < distance_.numPoints; ++i) {
     const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
-    if (point.distance > distance_.distance + kTogether) continue;
+    if (point.distance > kTogether * contact.size) continue;
     slowest = std::min(slowest, -state_.sample(contact, point, eps).motion.rate);
   }
   return slowest;
@@ -165,13 +172,16 @@ void EventImpacts::gatherPoints(int index, Real restitution) {
   state_.locate(contact, &distance_, &eps);
   for (int i = 0; i < distance_.numPoints; ++i) {
     const EventPoint& at = distance_.points[static_cast<std::size_t>(i)];
-    if (at.distance > distance_.distance + kTogether) continue;
+    if (at.distance > kTogether * contact.size) continue;
     Point& point = points_.emplace_back();
     point.contact = index;
     point.at = at;
+    const EventPoint& first = distance_.points[0];
+    const Real height = dot(first.normal, at.position - first.position);
+    if (std::fabs(height) < kLevel * contact.size) point.at.position -= first.normal * height;
     point.R_WC = math::contactFrame(at.normal);
     point.before = point.after =
-        transposeTimes(point.R_WC, state_.sample(contact, at, eps).motion.relativeVelocity);
+        transposeTimes(point.R_WC, state_.sample(contact, point.at, eps).motion.relativeVelocity);
     point.target = restitution * std::max<Real>(-point.before.z, 0);
   }
 }
@@ -249,9 +259,10 @@ Real EventImpacts::velocityAt(const Point& point, std::size_t row) const {
 bool EventImpacts::iterate() {
   Real fastest = 0;
   for (const Point& point : points_) fastest = std::max(fastest, norm(point.before));
-  const Real tolerance = (pairs_.size() > 1 ? kGroupTolerance : kTolerance) * fastest;
   bool isConverged = false;
+  const Patience* patience = kPatience;
   for (int sweep = 0; sweep < kMaxSweeps && !isConverged; ++sweep) {
+    if (sweep == patience->numSweeps) ++patience;
     Real change = 0;
     for (std::size_t p = 0; p < points_.size(); ++p) {
       Point& point = points_[p];
@@ -282,8 +293,8 @@ bool EventImpacts::iterate() {
       point.impulse.y = y;
       change = std::max(change, wt * std::max(std::fabs(dx), std::fabs(dy)));
     }
-    isConverged = change <= tolerance;
-    if (pairs_.size() > 1 && !isConverged) followSlowest(sweep);
+    isConverged = change <= patience->tolerance * fastest;
+    if (points_.size() > 1 && !isConverged) followSlowest(sweep);
   }
   measureAfter();
   return isConverged;
@@ -308,16 +319,16 @@ void EventImpacts::followSlowest(int sweep) {
   constexpr Real kSlow = 0.5, kMost = 1e9;
   if (!(both > kSlow * before)) return;
   const Real way = std::min(both < before ? both / (before - both) : kMost, kMost);
-  bounce_.clear();
+  steps_.clear();
   for (std::size_t p = 0; p < points_.size(); ++p) {
     Vec3 step = (points_[p].impulse - earlier_[p][1]) * way;
     step.z = std::max(step.z, -points_[p].impulse.z);
-    bounce_.push_back(step);
+    steps_.push_back(step);
   }
-  move(bounce_, 1);
+  move(steps_, 1);
   // High friction makes sweeps that grow: their end is nowhere.
   measureAfter();
-  if (energyGain() > 0) move(bounce_, -1);
+  if (energyGain() > 0) move(steps_, -1);
 }
 
 /// Adds to all impulses.

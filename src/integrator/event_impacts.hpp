@@ -87,8 +87,8 @@ class EventImpacts {
   // Of three axes of each point: J, and K J^T; and where they are not zero.
   std::vector<Real> rows_, solved_;
   std::vector<std::array<Range, 2>> ranges_, solved_ranges_;
-  std::vector<Real> change_, rate_;  // change_: of the velocities, in tree order
-  std::vector<Vec3> bounce_;         // impulses, or steps of them
+  std::vector<Real> change_, rate_;   // change_: of the velocities, in tree order
+  std::vector<Vec3> bounce_, steps_;  // impulses, and steps of them
   std::vector<std::array<Vec3, 2>> earlier_;
   PairDistance distance_;
 };

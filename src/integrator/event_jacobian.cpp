@@ -270,7 +270,7 @@ void EventJacobian::addContacts() {
     state_.locate(contact, &distance_, &eps);
     for (int i = 0; i < distance_.numPoints; ++i) {
       const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
-      if (!(state_.forceDistance(point.distance, eps) < 0)) continue;
+      if (!state_.isPressed(contact, point, eps)) continue;
       const ContactSample s = state_.sample(contact, point, eps);
       const PointForceDerivatives d = differentiate(contact, s);
       addPoint(contact, s, d);
@@ -307,17 +307,17 @@ void EventJacobian::takeFromRest(std::size_t index) {
 /// In the order of the slopes.
 PointForceDerivatives EventJacobian::differentiate(const EventContact& contact,
                                                    const ContactSample& s) {
-  if (contact.law.friction == 0 || contact.mobility == 0)
-    return differentiateForce(contact.law, s.motion);
+  const ContactLaw law = EventState::lawAt(contact, s.point);
+  if (law.friction == 0 || contact.mobility == 0) return differentiateForce(law, s.motion);
   const std::size_t index = next_slope_++;
   const Taken taken = index < taken_.size() ? taken_[index] : Taken::Tangent;
   const Vec3& n = s.point.normal;
   if (taken == Taken::Rest) {
     PointMotion still = s.motion;
     still.relativeVelocity = n * dot(n, still.relativeVelocity);
-    return differentiateForce(contact.law, still);
+    return differentiateForce(law, still);
   }
-  PointForceDerivatives d = differentiateForce(contact.law, s.motion);
+  PointForceDerivatives d = differentiateForce(law, s.motion);
   if (taken == Taken::Tangent) return d;
   const Real slope = slopes_[index].slope;
   for (int column = 0; column < 3; ++column) {

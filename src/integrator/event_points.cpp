@@ -51,6 +51,7 @@ class Points {
     p.feature2 = feature2;
     p.share = share * scale;
     p.weight = weight * scale;
+    p.touching = -1;
   }
 
   [[nodiscard]] Real margin() const { return margin_; }

@@ -14,6 +14,32 @@ namespace tangere::integrator {
 
 namespace {
 
+/// Points whose features are new and that are at most this part of the size of the pair away from
+/// one that touches are that one: a corner that has passed an edge.
+constexpr Real kSamePlace = 1e-3;
+
+/// The entry of EventContact::touching that a point is, or -1.
+int findTouching(const EventContact& contact, const EventPoint& point, const Transform& X_W1,
+                 const Transform& X_W2) {
+  const auto count = static_cast<int>(contact.touching.size());
+  for (int k = 0; k < count; ++k) {
+    const TouchingPoint& known = contact.touching[static_cast<std::size_t>(k)];
+    if (known.feature1 == point.feature1 && known.feature2 == point.feature2) return k;
+  }
+  if (count == 0) return -1;
+  const Vec3 p_1 = inverseTimes(X_W1, point.position), p_2 = inverseTimes(X_W2, point.position);
+  Real least = kSamePlace * kSamePlace * contact.size * contact.size;
+  int nearest = -1;
+  for (int k = 0; k < count; ++k) {
+    const TouchingPoint& known = contact.touching[static_cast<std::size_t>(k)];
+    const Real away = std::min(squaredNorm(p_1 - known.p_1), squaredNorm(p_2 - known.p_2));
+    if (away > least || (nearest >= 0 && away == least)) continue;
+    least = away;
+    nearest = k;
+  }
+  return nearest;
+}
+
 /// Whether the mass matrix of the tree is the same everywhere: bodies that only slide, and a free
 /// body whose origin is its centre.
 bool isMassConstant(const model::ModelData& model, const model::Tree& tree) {
@@ -516,6 +542,18 @@ void EventState::locate(EventContact& contact, PairDistance* out, Real* eps) {
   evaluatePair(*model_.shapes[contact.shape1].shape, X_W1, *model_.shapes[contact.shape2].shape,
                X_W2, out, &contact.hint);
   *eps = contactEps(X_W1, X_W2);
+  if (!contact.hasPoints) return;
+  for (int i = 0; i < out->numPoints; ++i) {
+    EventPoint& point = out->points[static_cast<std::size_t>(i)];
+    point.touching = findTouching(contact, point, X_W1, X_W2);
+  }
+}
+
+ContactLaw EventState::lawAt(const EventContact& contact, const EventPoint& point) {
+  ContactLaw law = contact.law;
+  if (point.touching >= 0)
+    law.damping = contact.touching[static_cast<std::size_t>(point.touching)].damping;
+  return law;
 }
 
 ContactSample EventState::sample(const EventContact& contact, const EventPoint& point,
@@ -530,7 +568,12 @@ ContactSample EventState::sample(const EventContact& contact, const EventPoint& 
   out.motion.effectiveMass = contact.effectiveMass;
   out.motion.share = point.share;
   out.motion.weight = point.weight;
-  out.force = evaluateForce(contact.law, out.motion);
+  if (!contact.hasPoints) {
+    out.force = evaluateForce(contact.law, out.motion);
+  } else {
+    out.force = evaluateForce(lawAt(contact, point), out.motion);
+    if (point.touching < 0) out.force = {.tensionSignal = out.force.tensionSignal};
+  }
   return out;
 }
 
@@ -541,7 +584,7 @@ void EventState::measureLoad(const PairDistance& at, Real eps, const ContactSamp
     load = {};
     for (int i = 0; i < at.numPoints; ++i) {
       const EventPoint& point = at.points[static_cast<std::size_t>(i)];
-      if (!(forceDistance(point.distance, eps) < 0)) continue;
+      if (!isPressed(*contact, point, eps)) continue;
       load.addPoint(point.position, point.normal,
                     i == 0 ? deepest.force : sample(*contact, point, eps).force);
     }
@@ -597,7 +640,7 @@ void EventState::addContactForces(Real* tau) {
     locate(contact, &distance_, &eps);
     for (int i = 0; i < distance_.numPoints; ++i) {
       const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
-      if (forceDistance(point.distance, eps) < 0) apply(sample(contact, point, eps));
+      if (isPressed(contact, point, eps)) apply(sample(contact, point, eps));
     }
   }
   if (drives_.isEmpty()) return;

@@ -56,6 +56,16 @@ struct ContactLoad {
   }
 };
 
+/// A point of a pair that touches: contacts of flat shapes begin point by point, each with its own
+/// speed. It is known by its features; where these change (a corner that passes an edge) by its
+/// place in one of the two shapes.
+struct TouchingPoint {
+  std::int32_t feature1 = -1, feature2 = -1;
+  Vec3 p_1{}, p_2{};       ///< in the frames of the shapes
+  Real approachSpeed = 0;  ///< when it began [m/s]
+  Real damping = 0;        ///< of its law: ContactLaw::damping
+};
+
 /// An entry of contactDict: a pair that touches, until an event says otherwise.
 struct EventContact {
   std::uint64_t id = 0;
@@ -66,8 +76,13 @@ struct EventContact {
   Real approachSpeed = 0;  ///< when it began [m/s]
   Real effectiveMass = 0;  ///< of the heavier side, along the normal when it began [kg]
   Real mobility = 0;       ///< along the tangents when it began; 0: nothing slides there [1/kg]
-  bool wasHit = false;     ///< by an impact, at the event that is being handled
-  bool isPulled = false;   ///< its force has vanished though it is deep: z[3] waits for its return
+  Real size = 0;           ///< smallerSize() [m]
+  /// Its points begin each for itself: those that do not touch carry nothing. Of laws for which it
+  /// matters how fast a contact begins.
+  bool hasPoints = false;
+  std::vector<TouchingPoint> touching{};  ///< of hasPoints
+  bool wasHit = false;                    ///< by an impact, at the event that is being handled
+  bool isPulled = false;  ///< its force has vanished though it is deep: z[3] waits for its return
   // The signal of z[1] and how fast it grows: of the last evaluation, at the start of the step.
   Real signal = 0, signalRate = 0;
   Real startSignal = 0, startRate = 0;
@@ -159,6 +174,13 @@ class EventState {
   [[nodiscard]] Real startLengthOf(int tendon) const;
   /// Signed distance of a pair less nothing: distanceOrg, and its points.
   void locate(EventContact& contact, PairDistance* out, Real* eps);
+  /// Whether a point of a contact that was located carries force.
+  [[nodiscard]] bool isPressed(const EventContact& contact, const EventPoint& point,
+                               Real eps) const {
+    return forceDistance(point.distance, eps) < 0 && (!contact.hasPoints || point.touching >= 0);
+  }
+  /// With the damping of this point.
+  [[nodiscard]] static ContactLaw lawAt(const EventContact& contact, const EventPoint& point);
   /// Force of one point of a contact.
   [[nodiscard]] ContactSample sample(const EventContact& contact, const EventPoint& point,
                                      Real eps) const;

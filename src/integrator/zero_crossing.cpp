@@ -178,6 +178,7 @@ void ZeroCrossing::evaluate(Real* z) {
     contact.signalRate = -deepest.motion.rate;
     state_.measureLoad(distance_, eps, deepest, &contact);
     leaving = std::max(leaving, contact.signal);
+    if (contact.hasPoints) entering = std::min(entering, nextPoint(eps));
     if (!hasTension(contact.law)) continue;
     const Real tension = deepest.force.tensionSignal;
     if (contact.isPulled)
@@ -216,6 +217,16 @@ void ZeroCrossing::evaluate(Real* z) {
   z[static_cast<int>(CrossingSignal::ForceReturns)] = returning;
   z[static_cast<int>(CrossingSignal::Cleared)] = clearing;
   z[static_cast<int>(CrossingSignal::TurnedBack)] = turning;
+}
+
+/// The least signal of those points of the contact at hand that do not touch.
+Real ZeroCrossing::nextPoint(Real eps) const {
+  Real least = kNoPair;
+  for (int i = 0; i < distance_.numPoints; ++i) {
+    const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
+    if (point.touching < 0) least = std::min(least, enteringSignal(point.distance, eps));
+  }
+  return least;
 }
 
 Real ZeroCrossing::distanceOf(NearPair& pair) {

@@ -3,9 +3,9 @@
 // Zero-crossing functions that tell the integrator when a contact begins or ends.
 //
 //   z1 = max distance of the pairs in contact (leaving), z2 = min distance of the others
-//   (entering), both shifted by the hysteresis so that neither is zero at a restart:
-//   docs/events.md. z3 = the tension of contacts: falling where a force would begin to pull, rising
-//   where it pushes
+//   (entering) and of the points that do not touch of those in contact, both shifted by the
+//   hysteresis so that neither is zero at a restart: docs/events.md. z3 = the tension of contacts:
+//   falling where a force would begin to pull, rising where it pushes
 //        again.
 //   Pairs that an impact has just thrown apart are neither: they are watched until they are clear
 //   of each other, or turn back.
@@ -110,6 +110,7 @@ class ZeroCrossing {
   void followBoxes();
   void listNearPairs();
   void addPair(int shape1, int shape2);
+  [[nodiscard]] Real nextPoint(Real eps) const;
 
   EventState& state_;
   bool is_penetrating_ = true;

@@ -15,7 +15,7 @@ namespace tangere {
 
 namespace {
 
-constexpr std::uint32_t kFormat = 0x53475404;  // "TGS", version 4
+constexpr std::uint32_t kFormat = 0x53475405;  // "TGS", version 5
 static_assert(std::endian::native == std::endian::little, "saved states are little-endian");
 
 class ByteWriter;
@@ -70,6 +70,8 @@ std::uint64_t State::hash() const {
   for (const EventContactMemory& contact : eventContacts) {
     hash.add(contact.shape1);
     hash.add(contact.shape2);
+    hash.add(contact.feature1);
+    hash.add(contact.feature2);
     hash.add(contact.isDeparting);
     hash.add(contact.approachSpeed);
     hash.add(contact.effectiveMass);

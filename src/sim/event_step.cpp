@@ -141,8 +141,8 @@ void EventStep::forEachPoint(const State& state, const Visit& visit) {
     bodies.locate(contact, &distance_, &eps);
     for (int i = 0; i < distance_.numPoints; ++i) {
       const integrator::EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
-      const bool isDeep = bodies.forceDistance(point.distance, eps) < 0;
-      if (isDeep || i == 0) visit(contact, bodies.sample(contact, point, eps));
+      if (bodies.isPressed(contact, point, eps) || i == 0)
+        visit(contact, bodies.sample(contact, point, eps));
     }
   }
 }

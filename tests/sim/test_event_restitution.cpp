@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <random>
+#include <vector>
 
 namespace tangere {
 namespace {
@@ -135,6 +138,109 @@ TEST(EventRestitution, EventsOfASteelSphereAreThoseOfTheReference) {
   // Flores' d = 8 (1 - e) / (5 e v), and c_res of steel on steel.
   EXPECT_NEAR(events[0].damping * events[0].approachSpeed, 8 * 0.3 / (5 * 0.7), 1e-9);
   EXPECT_NEAR(events[0].stiffness, 0.5 * 2e11 / 0.91, 1);
+}
+
+/// A plank that stands on one edge and falls over onto the other: that edge lands again and again
+/// while the first one stays where it is.
+Model fallingPlank(const Material& material, bool isOnBox) {
+  SimulationOptions options = eventOptions(9.81, 1e-9);
+  ModelBuilder builder;
+  builder.setOptions(options);
+  builder.addMaterial(material);
+  Body ground{.name = "ground", .type = BodyType::Fixed};
+  if (isOnBox) {
+    ground.pose.translation = {0.1, 0.05, -0.5};
+    ground.shapes.push_back(
+        {.shape = std::make_shared<Box>(Vec3{2, 2, 0.5}), .material = material.name});
+  } else {
+    ground.shapes.push_back({.shape = std::make_shared<Plane>(), .material = material.name});
+  }
+  builder.addBody(ground);
+  constexpr Real kTilt = 0.1;
+  const Vec3 half{0.2, 0.1, 0.03};
+  Body plank{.name = "plank"};
+  plank.pose.translation = {0, 0, half.x * std::sin(kTilt) + half.z * std::cos(kTilt)};
+  plank.pose.rotation = rotationMatrix(Quat{std::cos(kTilt / 2), 0, std::sin(kTilt / 2), 0});
+  plank.shapes.push_back({.shape = std::make_shared<Box>(half), .material = material.name});
+  // A blow on one edge presses the other one down: 1/m - x^2/I = 1 - 2 < 0.
+  plank.massProperties =
+      MassProperties{.mass = 1, .inertia = {{{0.02, 0, 0}, {0, 0.02, 0}, {0, 0, 0.02}}}};
+  builder.addBody(plank);
+  return builder.build();
+}
+
+/// Speeds at which the falling edge lands, those of some size.
+std::vector<Real> landingSpeeds(Simulator& simulator, Real duration, EventCause cause) {
+  std::vector<Real> speeds;
+  EXPECT_EQ(simulator.advanceTo(duration).status, StepStatus::Ok);
+  for (const EventRecord& event : simulator.events()) {
+    if (event.cause == cause && event.approachSpeed > 0.05) speeds.push_back(event.approachSpeed);
+  }
+  return speeds;
+}
+
+// The energy of turning about the resting edge is kept between two landings, so each is e times as
+// fast as the one before.
+TEST(EventRestitution, AFurtherPointOfARigidPairBouncesByItsOwnRestitution) {
+  for (const bool isOnBox : {false, true}) {
+    for (const Real e : {0.2, 0.5, 0.8, 1.0}) {
+      Simulator simulator(fallingPlank({.name = "m", .friction = 0.5, .restitution = e}, isOnBox));
+      const std::vector<Real> speeds =
+          landingSpeeds(simulator, e > 0.3 ? 0.4 : 0.2, EventCause::Impact);
+      ASSERT_GE(speeds.size(), 2u) << e;
+      EXPECT_NEAR(speeds[0], 1.01, 0.01);  // 2 * 9.81 * 0.02 J = I_edge w^2, I_edge = 0.061 kg m^2
+      for (std::size_t i = 1; i < speeds.size(); ++i)
+        EXPECT_NEAR(speeds[i] / speeds[i - 1], e, 1e-4) << isOnBox;
+    }
+  }
+}
+
+// The edge that rests began slowly and is damped by max_damping: the one that lands must not be.
+TEST(EventRestitution, AFurtherPointOfAHertzPairIsDampedByItsOwnSpeed) {
+  for (const bool isOnBox : {false, true}) {
+    for (const Real e : {0.5, 0.8, 0.95}) {
+      Simulator simulator(fallingPlank({.name = "m",
+                                        .friction = 0,
+                                        .restitution = e,
+                                        .contact = ContactModel::Hertz,
+                                        .youngsModulus = 1e9},
+                                       isOnBox));
+      const std::vector<Real> speeds = landingSpeeds(simulator, 0.3, EventCause::ContactBegins);
+      ASSERT_GE(speeds.size(), 2u) << e;
+      EXPECT_NEAR(speeds[1] / speeds[0], e, 0.02) << isOnBox;  // the resting edge yields a little
+    }
+  }
+}
+
+// A run that goes on from a State between two landings knows what each point began with.
+TEST(EventRestitution, PointsKeepTheirSpeedsInAState) {
+  const Material material{.name = "m",
+                          .friction = 0,
+                          .restitution = 0.8,
+                          .contact = ContactModel::Hertz,
+                          .youngsModulus = 1e7};
+  Simulator first(fallingPlank(material, false));
+  Real landing = 0;
+  first.advanceTo(0.1);
+  for (const EventRecord& event : first.events())
+    if (event.approachSpeed > 0.05) landing = event.time;
+  Simulator simulator(fallingPlank(material, false));
+  simulator.advanceTo(landing + 1e-4);  // in the middle of the second contact
+  const std::vector<EventContactMemory>& contacts = simulator.state().eventContacts;
+  ASSERT_EQ(contacts.size(), 4u);
+  Real slowest = 1, fastest = 0;
+  for (const EventContactMemory& contact : contacts) {
+    slowest = std::min(slowest, contact.approachSpeed);
+    fastest = std::max(fastest, contact.approachSpeed);
+  }
+  EXPECT_LT(slowest, 0.01);
+  EXPECT_NEAR(fastest, 1.0, 0.05);
+  Simulator resumed(fallingPlank(material, false));
+  resumed.setState(State::load(resumed.model(), simulator.state().save(simulator.model())));
+  simulator.advanceTo(0.15);
+  resumed.advanceTo(0.15);
+  EXPECT_NEAR(resumed.body("plank").angularVelocity.y, simulator.body("plank").angularVelocity.y,
+              1e-5);
 }
 
 }  // namespace
