@@ -103,9 +103,12 @@ class EventDrivenIntegrator final : private OdeSystem {
   void measureTension(EventContact& contact);
   void measureMasses(EventContact& contact, const EventPoint& point);
   void resolveImpacts(Real t, bool isStart, AdvanceReport* report);
-  void resolveFastest(Real t, AdvanceReport* report);
-  /// Pairs that were departing and approach again are in contact; whether there were any.
-  bool addTurnedBack(Real t, bool isStart);
+  /// Pairs that were departing and approach again are in contact.
+  void addTurnedBack(Real t, bool isStart);
+  [[nodiscard]] bool addNearlyTouching(Real t);
+  void sortContacts();
+  void bookRound(Real t, const ImpactOutcome& round, AdvanceReport* report);
+  void partAfterImpacts();
   void log(Real t, EventCause cause, EventContact& contact, Real distance);
   void logPoint(Real t, EventCause cause, const EventContact& contact, const EventPoint& point,
                 Real distance, Real approachSpeed);

@@ -82,6 +82,7 @@ struct EventContact {
   bool hasPoints = false;
   std::vector<TouchingPoint> touching{};  ///< of hasPoints
   bool wasHit = false;                    ///< by an impact, at the event that is being handled
+  bool isNear = false;    ///< apart by rounding: here only for the impacts of this event
   bool isPulled = false;  ///< its force has vanished though it is deep: z[3] waits for its return
   // The signal of z[1] and how fast it grows: of the last evaluation, at the start of the step.
   Real signal = 0, signalRate = 0;
