@@ -108,10 +108,11 @@ struct EventOptions {
 
   // The force law of Hertz.
   RestitutionDamping damping = RestitutionDamping::Exact;
-  Real maxDamping = 2000;       ///< [s/m]; also where nothing bounces
+  Real maxDamping = 2000;       ///< [s/m]; of what does not bounce, at rest too
   Real stiffnessReduction = 1;  ///< of all Hertz contacts, in (0, 1]: softer is faster
-  Real smallSpeed = 0.01;       ///< regularizes friction; slower approach does not bounce [m/s]
-  Real smallSpin = 0.01;        ///< regularizes rolling resistance [rad/s]
+  /// Regularizes friction; a contact that begins slower has a hysteresis in place of damping [m/s].
+  Real smallSpeed = 0.01;
+  Real smallSpin = 0.01;  ///< regularizes rolling resistance [rad/s]
 
   // Point contacts.
   /// Of unlimited stiffness: fast approach is an impact without duration; what stays in contact

@@ -124,7 +124,17 @@ ContactLaw makeContactLaw(const model::ModelData& model, int shape1, int shape2)
 
 void beginContact(const EventOptions& options, Real approachSpeed, ContactLaw* law) {
   if (law->kind != Kind::Hertz) return;
-  const Real e = approachSpeed > law->impactSpeed ? law->restitution : 0;
+  const Real e = law->restitution;
+  // Of what comes later, when something else strikes the two, a slow beginning says nothing: a
+  // damping made of it would stop any blow. What holds for every speed is how much of the work
+  // comes back.
+  law->hysteresisSpeed = 0;
+  if (!(approachSpeed > law->impactSpeed)) {
+    law->hysteresis = kernel::hysteresisNumber(e);
+    law->hysteresisSpeed = 3 / options.maxDamping;
+    law->damping = law->hysteresis * options.maxDamping;  // the slope at rest
+    return;
+  }
   law->damping = options.damping == RestitutionDamping::Exact
                      ? kernel::exactDamping(e, approachSpeed, options.maxDamping)
                      : kernel::floresDamping(e, approachSpeed, options.maxDamping);
@@ -353,6 +363,10 @@ void setHertz(const model::ModelData& model, const model::ModelShape& shape1,
 kernel::NormalForce<Real> normalForceOf(const ContactLaw& law, const PointMotion& motion) {
   switch (law.kind) {
     case Kind::Hertz:
+      if (law.hysteresisSpeed > 0) {
+        return kernel::hystereticHertzForce(law.stiffness * motion.share, law.hysteresis,
+                                            law.hysteresisSpeed, motion.depth, motion.rate);
+      }
       return kernel::hertzForce(law.stiffness * motion.share, law.damping, motion.depth,
                                 motion.rate);
     case Kind::Linear:

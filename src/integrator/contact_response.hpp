@@ -31,7 +31,7 @@ struct ContactRadius {
 /// What a pair of shapes does where they touch.
 struct ContactLaw {
   enum class Kind : std::uint8_t {
-    Hertz,         ///< stiffness depth^(3/2) (1 + damping rate)+
+    Hertz,         ///< stiffness depth^(3/2) (1 + damping rate)+, or with hysteresis
     Linear,        ///< stiffness (depth + relaxationTime rate)+: as under SAP
     HuntCrossley,  ///< stiffness depth (1 + damping rate)+: as under SAP
     Rigid,         ///< impacts without duration; at rest a spring of the period, critically damped
@@ -44,6 +44,10 @@ struct ContactLaw {
   Real surfaceModulus = 0;  ///< Hertz: c_res [Pa]
   /// [s/m]; of Hertz set by beginContact(), of HuntCrossley and Foundation constant.
   Real damping = 0;
+  /// Hertz, of a contact that began too slowly for its speed to say anything: instead of
+  /// `damping` times the rate, this times the direction of the rate, full from the speed on. Its
+  /// slope at rest is `damping`. Speed 0: not so.
+  Real hysteresis = 0, hysteresisSpeed = 0;
   Real relaxationTime = 0;      ///< Linear and Foundation [s]
   bool isHuntCrossley = false;  ///< of a Foundation: which of the two dissipates
   Real frequency = 0;           ///< Rigid: 2 pi / restPeriod [rad/s]

@@ -124,12 +124,39 @@ TEST(ContactLaw, DampsByTheSpeedOfApproach) {
   ContactLaw faster = law;
   beginContact(options, 2 + 1e-6, &faster);
   EXPECT_NEAR((faster.damping - law.damping) / 1e-6, dampingSlope(options, 2, law), 1e-6);
-  // At or below the small speed nothing bounces.
+  // At or below the small speed that speed says nothing.
   beginContact(options, 0.01, &law);
-  EXPECT_EQ(law.damping, options.maxDamping);
+  EXPECT_DOUBLE_EQ(law.damping, (1 - 0.49) / (1 + 0.49) * options.maxDamping);
   EXPECT_EQ(dampingSlope(options, 0.01, law), 0);
-  beginContact(options, 0, &law);
-  EXPECT_EQ(law.damping, options.maxDamping);
+}
+
+TEST(ContactLaw, OfASlowBeginningHasTheHysteresisOfItsRestitution) {
+  const EventOptions options;
+  constexpr Real kDepth = 1e-5;
+  for (const Real e : {0.0, 0.2, 0.7, 0.99, 1.0}) {
+    for (const Real approach : {0.0, 1e-7, 0.01}) {
+      ContactLaw law{.kind = Kind::Hertz, .stiffness = 1e9};
+      law.restitution = e;
+      law.impactSpeed = 0.01;
+      beginContact(options, approach, &law);
+      const auto at = [&](Real rate) {
+        return evaluateForce(law, {.depth = kDepth, .rate = rate, .normal = {0, 0, 1}}).normalForce;
+      };
+      const Real elastic = 1e9 * kDepth * std::sqrt(kDepth);
+      EXPECT_NEAR(at(0), elastic, 1e-12 * elastic);
+      for (const Real speed : {0.002, 0.1, 30.0}) {
+        // Opening gives back e^2 of the work of deepening, at any speed.
+        EXPECT_NEAR(at(-speed), e * e * at(speed), 1e-12 * elastic) << e;
+        EXPECT_NEAR(at(speed) + at(-speed), 2 * elastic, 1e-12 * elastic) << e;
+      }
+      const Real slope = (at(1e-9) - at(-1e-9)) / 2e-9;
+      EXPECT_NEAR(slope, law.damping * elastic, 1e-4 * elastic) << e;
+      EXPECT_LE(law.damping, options.maxDamping);
+      if (e == 1) {
+        EXPECT_EQ(law.damping, 0);
+      }
+    }
+  }
 }
 
 TEST(ContactLaw, IsSofterByTheReduction) {

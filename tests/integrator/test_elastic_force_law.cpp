@@ -150,6 +150,23 @@ TEST(ElasticForceLaw, ExactDampingGivesTheRestitutionThatWasAskedFor) {
   }
 }
 
+TEST(ElasticForceLaw, HysteresisGivesTheRestitutionAtEverySpeedAboveTheSmallOne) {
+  constexpr Real stiffness = 1e6, small = 1e-6;
+  for (const Real e : {0.1, 0.3, 0.7, 0.9, 0.99, 1.0}) {
+    for (const Real speed : {0.1, 2.0}) {
+      const Real duration = 3 * std::pow(1.25 * speed * speed / stiffness, 0.4) / speed;
+      const Real measured = measuredRestitution(
+          [&](Real x, Real v) {
+            return hystereticHertzForce(stiffness, hysteresisNumber(e), small, x, v).force;
+          },
+          speed, duration / std::min(1.0, e + 0.2));
+      EXPECT_NEAR(measured, e, 2e-3) << speed;
+    }
+  }
+  EXPECT_EQ(hysteresisNumber(0.0), 1);
+  EXPECT_EQ(hysteresisNumber(1.0), 0);
+}
+
 TEST(ElasticForceLaw, FloresDampingGivesTheKnownOnes) {
   constexpr Real stiffness = 1e6, speed = 2;
   const std::pair<Real, Real> known[] = {
@@ -186,6 +203,7 @@ TEST(ElasticForceLaw, SlopesOfNormalForcesAreThoseOfDualNumbers) {
   using Law = std::function<NormalForce<Dual>(Dual, Dual)>;
   const Law laws[] = {
       [](Dual x, Dual v) { return hertzForce(Dual(1e9), Dual(0.7), x, v); },
+      [](Dual x, Dual v) { return hystereticHertzForce(Dual(1e9), Dual(0.7), Dual(0.5), x, v); },
       [](Dual x, Dual v) { return huntCrossleyForce(Dual(1e6), Dual(0.7), x, v); },
       [](Dual x, Dual v) { return relaxingForce(Dual(1e6), Dual(0.002), x, v); },
       [](Dual x, Dual v) { return restForce(Dual(3.0), Dual(1e4), Dual(1.0), x, v); }};

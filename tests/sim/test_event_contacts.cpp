@@ -158,6 +158,68 @@ TEST(EventContacts, SteelCradleWithGapsPassesTheMomentumOn) {
   EXPECT_LT(out.worstResidual, 3e-5);  // of 0.26 J; tolerances of 4e-9 m against depths of 1e-5 m
 }
 
+/// Steel balls in a row that touch, the first of which strikes the others at 1 m/s: velocities.
+std::vector<Real> strikeTouchingRow(int numBalls, Real restitution, Real startSpeed = 0) {
+  ModelBuilder builder = eventBuilder({.name = "m",
+                                       .friction = 0,
+                                       .restitution = restitution,
+                                       .contact = ContactModel::Hertz,
+                                       .youngsModulus = 2e11},
+                                      {});
+  for (int i = 0; i < numBalls; ++i) {
+    Body b = ball(numbered("b", i), 0.05, {0.1 * i - (i == 0 ? 0.001 : 0), 0, 0});
+    b.linearVelocity.x = i == 0 ? 1 : -startSpeed * i;
+    builder.addBody(b);
+  }
+  Simulator simulator(builder.build());
+  run(simulator, 0.02);
+  std::vector<Real> out;
+  for (int i = 0; i < numBalls; ++i)
+    out.push_back(simulator.body(numbered("b", i)).linearVelocity.x);
+  return out;
+}
+
+struct RowSums {
+  Real momentum = 0, energy = 0;  // of unit masses
+};
+RowSums sumsOf(const std::vector<Real>& velocities) {
+  RowSums sums;
+  for (const Real v : velocities) sums.momentum += v, sums.energy += v * v / 2;
+  return sums;
+}
+
+TEST(EventContacts, ARowOfTouchingElasticBallsLosesNothing) {
+  for (const int numBalls : {2, 3, 5, 9}) {
+    for (const Real startSpeed :
+         {0.0, 1e-4}) {  // contacts of two that begin slowly are elastic too
+      const std::vector<Real> v = strikeTouchingRow(numBalls, 1, startSpeed);
+      Real momentum = 1, energy = 0.5;
+      for (int i = 1; i < numBalls; ++i)
+        momentum -= startSpeed * i, energy += 0.5 * (startSpeed * i) * (startSpeed * i);
+      EXPECT_NEAR(sumsOf(v).momentum, momentum, 1e-7) << numBalls;
+      EXPECT_NEAR(sumsOf(v).energy, energy, 1e-5) << numBalls << " balls at " << startSpeed;
+    }
+  }
+  // Balls that touch share a little: the last one does not get all of the speed.
+  EXPECT_NEAR(strikeTouchingRow(5, 1).back(), 0.987, 0.002);
+}
+
+TEST(EventContacts, ATouchingRowLosesTheLessTheNearerRestitutionIsToOne) {
+  const Real start = 0.5;
+  Real last = 1;
+  for (const Real e : {0.0, 0.5, 0.9, 0.99, 0.999}) {
+    const RowSums sums = sumsOf(strikeTouchingRow(5, e));
+    EXPECT_NEAR(sums.momentum, 1, 1e-7);
+    const Real lost = 1 - sums.energy / start;
+    EXPECT_LT(lost, last) << e;
+    // The pulse passes four contacts. Each keeps about e^2 of what passes as work, the rest of
+    // which passes as motion meanwhile.
+    EXPECT_LT(lost, 1 - std::pow(e, 8)) << e;
+    EXPECT_GT(lost, 0.4 * (1 - std::pow(e, 8))) << e;
+    last = lost;
+  }
+}
+
 TEST(EventContacts, BilliardBreakKeepsItsEnergyLedger) {
   ModelBuilder builder =
       eventBuilder({.name = "m", .density = 1768, .friction = 0.1, .restitution = 0.95});

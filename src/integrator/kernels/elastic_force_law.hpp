@@ -118,6 +118,15 @@ TANGERE_HD inline S floresDamping(S e, S v, S maxDamping) {
   return d < maxDamping ? d : maxDamping;
 }
 
+/// The part H of the elastic force that is added when a contact deepens and taken when it opens, at
+/// any speed, so that two free bodies part with the share e of the speed they met with: the work of
+/// opening, 1 - H, is e^2 times that of deepening, 1 + H. 1 where nothing bounces, 0 from e = 1 on.
+template <class S>
+TANGERE_HD inline S hysteresisNumber(S e) {
+  if (!(e < S(1))) return S(0);
+  return e > S(0) ? (S(1) - e * e) / (S(1) + e * e) : S(1);
+}
+
 /// A normal force and its derivatives.
 template <class S>
 struct NormalForce {
@@ -146,6 +155,27 @@ TANGERE_HD inline NormalForce<S> hertzForce(S stiffness, S damping, S depth, S r
   if (!(depth > S(0))) return dampedForce(S(0), S(0), damping, rate);
   const S slope = stiffness * sqrt(depth);
   return dampedForce(slope * depth, S(1.5) * slope, damping, rate);
+}
+
+/// stiffness depth^(3/2) (1 + hysteresis times the direction of the rate), the direction falling
+/// to zero below `small`. Pushes as long as there is a depth: its tension never vanishes.
+template <class S>
+TANGERE_HD inline NormalForce<S> hystereticHertzForce(S stiffness, S hysteresis, S small, S depth,
+                                                      S rate) {
+  using std::fabs;
+  using std::sqrt;
+  NormalForce<S> out;
+  out.tension = S(1);
+  if (!(depth > S(0))) return out;
+  const S slope = stiffness * sqrt(depth), size = fabs(rate);
+  const S r = regularizedSize(size, small);
+  const S factor = S(1) + hysteresis * rate / r;
+  if (!(factor > S(0))) return out;
+  out.force = slope * depth * factor;
+  out.byDepth = S(1.5) * slope * factor;
+  out.byRate = slope * depth * hysteresis *
+               (S(1) / r - size * size * regularizedSlopeOverSize(size, small) / (r * r));
+  return out;
 }
 
 /// stiffness depth (1 + damping rate).
