@@ -370,10 +370,10 @@ kernel::NormalForce<Real> normalForceOf(const ContactLaw& law, const PointMotion
       return kernel::hertzForce(law.stiffness * motion.share, law.damping, motion.depth,
                                 motion.rate);
     case Kind::Linear:
-      return kernel::relaxingForce(law.stiffness * motion.weight, law.relaxationTime, motion.depth,
+      return kernel::relaxingForce(law.stiffness * motion.count, law.relaxationTime, motion.depth,
                                    motion.rate);
     case Kind::HuntCrossley:
-      return kernel::huntCrossleyForce(law.stiffness * motion.weight, law.damping, motion.depth,
+      return kernel::huntCrossleyForce(law.stiffness * motion.count, law.damping, motion.depth,
                                        motion.rate);
     case Kind::Rigid:
       return kernel::restForce(motion.effectiveMass * motion.weight, law.frequency,

@@ -90,9 +90,9 @@ struct PointMotion {
   Vec3 relativeVelocity{};  ///< of 1 against 2 at the point
   Vec3 relativeSpin{};      ///< of 1 against 2 [rad/s]
   Real effectiveMass = 0;   ///< along the normal, 1 / (n^T J M^-1 J^T n); Rigid alone needs it [kg]
-  /// What of the law this point has (EventPoint): Hertz its share of the pair, the others the
-  /// number of points it stands for.
-  Real share = 1, weight = 1;
+  /// What of the law this point has (EventPoint): Hertz its share of the pair, Rigid its weight,
+  /// Linear and HuntCrossley the number of points it stands for.
+  Real share = 1, weight = 1, count = 1;
 };
 
 struct PointForce {

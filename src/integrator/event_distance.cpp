@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "integrator/event_distance.hpp"
 
+#include <tangere/contact.hpp>
+
 #include "collision/kernels/refine_contact.hpp"
 #include "collision/kernels/sphere_contact.hpp"
 #include "collision/pair_output.hpp"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace tangere::integrator {
@@ -108,6 +111,7 @@ void setSinglePoint(const DistanceResult& d, PairDistance* out) {
   p.share = 1;
   p.weight = 1;
   p.touching = -1;
+  p.count = 1;
 }
 
 void evaluateShapes(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,
@@ -191,6 +195,21 @@ void evaluatePair(const Shape& s1, const Transform& X_W1, const Shape& s2, const
     evaluateParts(s1, X_W1, s2, X_W2, out);
   else
     evaluateShapes(s1, X_W1, s2, X_W2, out, hint);
+}
+
+void limitCounts(PairDistance* pair) {
+  if (pair->numPoints <= ContactManifold::kMaxPoints) return;
+  Real sum = 0, squares = 0;
+  const std::span points(pair->points.data(), static_cast<std::size_t>(pair->numPoints));
+  for (const EventPoint& p : points) {
+    const Real depth = std::fmax(-p.distance, Real(0));
+    sum += p.count * depth;
+    squares += p.count * depth * depth;
+  }
+  const Real most = ContactManifold::kMaxPoints;
+  if (!(sum * sum > most * squares)) return;
+  const Real scale = most * squares / (sum * sum);
+  for (EventPoint& p : points) p.count *= scale;
 }
 
 Real pairDistance(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,

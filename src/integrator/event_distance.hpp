@@ -26,9 +26,11 @@ struct EventPoint {
   /// have shares that sum to 1. A corner keeps the share it has as a corner of its face (1/4 of a
   /// box). Continuous: a point that appears or vanishes has no share then, or no depth.
   Real share = 1;
+  /// The same for rigid contacts, 1 for a single point and for a corner of a box.
+  Real weight = 1;
   /// How many points of a contact manifold this one stands for: 1 for a single point and for a
   /// corner. For laws whose stiffness is that of a point, whatever the number of points.
-  Real weight = 1;
+  Real count = 1;
   /// Into EventContact::touching; -1: apart, or of a pair whose points are not told apart.
   int touching = -1;
 };
@@ -55,6 +57,11 @@ struct PairDistance {
 /// null.
 void evaluatePair(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,
                   PairDistance* out, PairCache* hint);
+
+/// A manifold of the other solvers has four points at most, so more of them share the stiffness of
+/// four: scales the counts. More is measured by the depths, (sum d)^2 / sum d^2, so that a hull
+/// that rocks on one edge of many has the stiffness of the two ends of that edge.
+void limitCounts(PairDistance* pair);
 
 /// The signed distance, as evaluatePair() gives it; where the boxes of the shapes are farther apart
 /// than `enough`, a lower bound above `enough`.

@@ -6,6 +6,7 @@
 #include "collision/kernels/face_clipping.hpp"
 #include "collision/kernels/refine_contact.hpp"
 #include "collision/kernels/support_feature.hpp"
+#include "core/elementary.hpp"
 #include "geometry/flat_shape.hpp"
 
 #include <algorithm>
@@ -38,7 +39,11 @@ class Points {
   /// `position`: half way between the surfaces.
   void add(const Vec3& position, const Vec3& normal, Real distance, std::int32_t feature1,
            std::int32_t feature2, Real share, Real weight) {
-    if (!(distance <= margin_) || !(weight * scale > 0)) return;
+    add(position, normal, distance, feature1, feature2, share, weight, weight);
+  }
+  void add(const Vec3& position, const Vec3& normal, Real distance, std::int32_t feature1,
+           std::int32_t feature2, Real share, Real weight, Real count) {
+    if (!(distance <= margin_) || !((weight + count) * scale > 0)) return;
     if (out_->numPoints == kMaxEventPoints) {
       replaceHighest(distance);
       if (out_->numPoints == kMaxEventPoints) return;
@@ -52,6 +57,7 @@ class Points {
     p.share = share * scale;
     p.weight = weight * scale;
     p.touching = -1;
+    p.count = count * scale;
   }
 
   [[nodiscard]] Real margin() const { return margin_; }
@@ -109,10 +115,13 @@ struct Ground {
 
   [[nodiscard]] Real height(const Vec3& x) const { return dot(normal, x - point); }
   void add(const Vec3& x, std::int32_t solidFeature, Real share, Real weight) const {
+    add(x, solidFeature, share, weight, weight);
+  }
+  void add(const Vec3& x, std::int32_t solidFeature, Real share, Real weight, Real count) const {
     const Real h = height(x);
     const bool first = solid.isFirst;
     out.add(x - normal * (Real(0.5) * h), first ? normal : -normal, h,
-            first ? solidFeature : feature, first ? feature : solidFeature, share, weight);
+            first ? solidFeature : feature, first ? feature : solidFeature, share, weight, count);
   }
 };
 
@@ -232,6 +241,40 @@ void straightenEdges(const Real* u, const Real* v, int count, Real* weight) {
   for (int i = 0; i < count; ++i) weight[i] *= 1 + growthU * (u[i] - m.u) + growthV * (v[i] - m.v);
 }
 
+/// Which part of a point each corner is: one, but corners that are about to become one share it by
+/// their angles, and what hardly turns is no corner. Returns the sum.
+Real countCorners(const Real* u, const Real* v, int count, Real* part) {
+  const auto squaredDistance = [&](int i, int k) {
+    return (u[i] - u[k]) * (u[i] - u[k]) + (v[i] - v[k]) * (v[i] - v[k]);
+  };
+  // The next corner that is elsewhere, in steps of one or, backwards, of count - 1.
+  const auto beyond = [&](int i, int step) {
+    int k = (i + step) % count;
+    while (k != i && !(squaredDistance(i, k) > 0)) k = (k + step) % count;
+    return k;
+  };
+  Real turn[kernel::kMaxClippedVertices], perimeter = 0;
+  for (int i = 0; i < count; ++i) {
+    const int before = beyond(i, count - 1), after = beyond(i, 1);
+    const Real u0 = u[i] - u[before], v0 = v[i] - v[before];
+    const Real u1 = u[after] - u[i], v1 = v[after] - v[i];
+    turn[i] = std::fabs(core::atan2(u0 * v1 - v0 * u1, u0 * u1 + v0 * v1));
+    perimeter += std::sqrt(squaredDistance(i, i + 1 < count ? i + 1 : 0));
+  }
+  const Real reach = Real(0.02) * perimeter;
+  Real sum = 0;
+  for (int i = 0; i < count; ++i) {
+    Real near = 0;
+    for (int k = 0; k < count; ++k) {
+      const Real square = squaredDistance(i, k);
+      if (square < reach * reach) near += turn[k] * (1 - fade(std::sqrt(square), 0, reach));
+    }
+    part[i] = near > 0 ? turn[i] / near * fade(near, Real(0.001), Real(0.1)) : 0;
+    sum += part[i];
+  }
+  return sum;
+}
+
 /// Four points of a circle, see the top of event_points.hpp. `x`, `y`: its axes.
 void addRing(const Ground& ground, const Vec3& center, const Vec3& x, const Vec3& y, Real radius,
              std::int32_t firstFeature) {
@@ -322,7 +365,7 @@ bool addSolidOnGround(const Ground& ground) {
       for (int i = 0; i < hull.numVertices; ++i) {
         if (reach - dot(down, hull.vertex(i)) > 2 * view.boundingRadius * Real(1e-3)) continue;
         const Real share = hullVertexShare(hull, i, down);
-        ground.add(solid.world(hull.vertex(i)), i, share, share / kCornerShare);
+        ground.add(solid.world(hull.vertex(i)), i, share, share / kCornerShare, 1);
       }
       return true;
     }
@@ -412,7 +455,8 @@ struct Overlap {
   kernel::ClipPolygon<Real> polygon;
   Real gap[kernel::kMaxClippedVertices];
   Real weight[kernel::kMaxClippedVertices];
-  Real area = 0;
+  Real part[kernel::kMaxClippedVertices];  // of a point that each corner is
+  Real area = 0, numCorners = 0;           // sum of the parts
   Vec3 u, v, normal, origin;
 };
 
@@ -441,6 +485,7 @@ void shareFaces(const Face& face1, const Face& face2, const Vec3& normal, const 
   kernel::clipToPolygon(refU, refV, face2.count, slop, &polygon, &scratch);
   cornerWeights(polygon.u, polygon.v, polygon.count, out->weight, &out->area);
   straightenEdges(polygon.u, polygon.v, polygon.count, out->weight);
+  out->numCorners = countCorners(polygon.u, polygon.v, polygon.count, out->part);
   // Height of face 2 below each corner.
   const Vec3& n2 = face2.normal;
   const Real n2u = dot(out->u, n2), n2v = dot(out->v, n2), n2w = dot(normal, n2);
@@ -495,6 +540,8 @@ bool addFaceOnFace(const FacePair& pair, Points& out) {
   // A sliver is no more than a corner.
   const Real broad = fade(overlap.area, 0, Real(0.05) * std::fmin(area1, area2));
   const Real total = (broad + (1 - broad) * kCornerShare) * (1 - single);
+  const Real counted =
+      overlap.numCorners > 0 ? (broad + (1 - broad) / overlap.numCorners) * (1 - single) : 0;
 
   Real least = overlap.gap[0];
   for (int i = 1; i < polygon.count; ++i) least = std::fmin(least, overlap.gap[i]);
@@ -510,7 +557,7 @@ bool addFaceOnFace(const FacePair& pair, Points& out) {
                           normal * (polygon.w[i] - Real(0.5) * gap);
     const Real share = overlap.weight[i] * total;
     out.add(position, normal, gap + shift, feature.incident, feature.reference, share,
-            share / kCornerShare);
+            share / kCornerShare, overlap.part[i] * counted);
   }
   return true;
 }

@@ -541,6 +541,7 @@ void EventState::locate(EventContact& contact, PairDistance* out, Real* eps) {
   const Transform &X_W1 = shapePose(contact.shape1), &X_W2 = shapePose(contact.shape2);
   evaluatePair(*model_.shapes[contact.shape1].shape, X_W1, *model_.shapes[contact.shape2].shape,
                X_W2, out, &contact.hint);
+  limitCounts(out);
   *eps = contactEps(X_W1, X_W2);
   if (!contact.hasPoints) return;
   for (int i = 0; i < out->numPoints; ++i) {
@@ -568,6 +569,7 @@ ContactSample EventState::sample(const EventContact& contact, const EventPoint& 
   out.motion.effectiveMass = contact.effectiveMass;
   out.motion.share = point.share;
   out.motion.weight = point.weight;
+  out.motion.count = point.count;
   if (!contact.hasPoints) {
     out.force = evaluateForce(contact.law, out.motion);
   } else {

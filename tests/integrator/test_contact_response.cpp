@@ -299,7 +299,7 @@ TEST(ContactLaw, OfPointsIsThatOfTheConvexSolver) {
                            .rate = 0.05,
                            .normal = {0, 0, 1},
                            .relativeVelocity = {0.5, 0, -0.05},
-                           .weight = 2};
+                           .count = 2};
   const PointForce force = evaluateForce(linear, motion);
   EXPECT_NEAR(force.normalForce, 2 * 1e5 * (1e-3 + 0.02 * 0.05), 1e-9);
   EXPECT_NEAR(force.force.x, -0.3 * force.normalForce, 1e-9);
@@ -377,6 +377,7 @@ PointMotion randomMotion(std::mt19937_64& random) {
   };
   PointMotion out{.depth = uniform(random, 1e-5, 1e-3), .effectiveMass = 2, .share = 0.25};
   out.weight = 0.5;
+  out.count = 0.7;
   const Vec3 n = vector(1);
   out.normal = n / norm(n);
   out.relativeVelocity = vector(uniform(random, 0.01, 1));

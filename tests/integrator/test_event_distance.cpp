@@ -188,17 +188,19 @@ Real difference(const Wrench& a, const Wrench& b) {
   return std::max(norm(a.force - b.force), norm(a.torque - b.torque));
 }
 
-// The force of a law of Hertz at all points, on shape 1 and about its origin, for a depth of order
-// one.
-Wrench wrenchOf(const Scene& s, Real depth, PairCache* hint) {
+enum class Law { Hertz, Linear };
+
+// The force of a law at all points, on shape 1 and about its origin, for a depth of order one.
+Wrench wrenchOf(const Scene& s, Real depth, PairCache* hint, Law law = Law::Hertz) {
   PairDistance found;
   evaluatePair(*s.shape1, s.X_W1, *s.shape2, s.X_W2, &found, hint);
   EXPECT_EQ(found.status, QueryStatus::Ok);
+  limitCounts(&found);
   Wrench sum;
   for (int i = 0; i < found.numPoints; ++i) {
     const EventPoint& p = found.points[static_cast<std::size_t>(i)];
     const Real x = std::fmax(-p.distance, Real(0)) / depth;
-    const Vec3 force = p.normal * (p.share * x * std::sqrt(x));
+    const Vec3 force = p.normal * (law == Law::Hertz ? p.share * x * std::sqrt(x) : p.count * x);
     sum.force += force;
     sum.torque += cross(p.position - s.X_W1.translation, force);
   }
@@ -206,12 +208,12 @@ Wrench wrenchOf(const Scene& s, Real depth, PairCache* hint) {
 }
 
 // The largest change of the wrench between neighbours of `count` poses of a motion.
-Real largestStep(const std::function<Scene(Real)>& motion, Real depth, int count) {
+Real largestStep(const std::function<Scene(Real)>& motion, Real depth, int count, Law law) {
   Real largest = 0;
   PairCache hint;
-  Wrench last = wrenchOf(motion(0), depth, &hint);
+  Wrench last = wrenchOf(motion(0), depth, &hint, law);
   for (int i = 1; i <= count; ++i) {
-    const Wrench next = wrenchOf(motion(Real(i) / count), depth, &hint);
+    const Wrench next = wrenchOf(motion(Real(i) / count), depth, &hint, law);
     largest = std::max(largest, difference(last, next));
     last = next;
   }
@@ -220,9 +222,12 @@ Real largestStep(const std::function<Scene(Real)>& motion, Real depth, int count
 
 // A continuous force changes ever less between ever closer poses; a jump stays.
 void expectContinuous(const char* name, const std::function<Scene(Real)>& motion, Real depth) {
-  const Real coarse = largestStep(motion, depth, 1000), fine = largestStep(motion, depth, 64000);
-  EXPECT_GT(coarse, 0) << name;
-  EXPECT_LE(fine, 0.06 * coarse + 1e-9) << name;
+  for (const Law law : {Law::Hertz, Law::Linear}) {
+    const Real coarse = largestStep(motion, depth, 1000, law);
+    const Real fine = largestStep(motion, depth, 64000, law);
+    EXPECT_GT(coarse, 0) << name;
+    EXPECT_LE(fine, 0.06 * coarse + 1e-9) << name << (law == Law::Linear ? ", of points" : "");
+  }
 }
 
 Mat3 turned(Real x, Real y, Real z) { return rotationMatrix(Quat{1, x / 2, y / 2, z / 2}); }
@@ -415,6 +420,53 @@ TEST(EventPoints, CornersOfABoxKeepTheirNamesAndSharesAsTheyLift) {
     }
     EXPECT_EQ(seen, 0b1111);
     EXPECT_EQ(found.points[0].distance, found.distance);
+  }
+}
+
+/// A prism or, with an apex, a pyramid of n corners that stands on it.
+ShapePtr hullOfCorners(int n, bool isPyramid) {
+  std::vector<Vec3> points;
+  for (int i = 0; i < n; ++i) {
+    const Real angle = 6.283185307179586 * i / n + 0.1;
+    const Vec3 p{0.5 * std::cos(angle), 0.4 * std::sin(angle), 0};
+    points.push_back({p.x, p.y, 0.3});
+    if (!isPyramid) points.push_back({p.x, p.y, -0.3});
+  }
+  if (isPyramid) points.push_back({0.1, 0, -0.3});
+  return std::make_shared<Convex>(points);
+}
+
+TEST(EventPoints, APointOfAHullCountsOnceAndManyCountAsFour) {
+  const auto countsOf = [](const Scene& s) {
+    PairDistance found;
+    evaluatePair(*s.shape1, s.X_W1, *s.shape2, s.X_W2, &found, nullptr);
+    limitCounts(&found);
+    std::vector<Real> counts;
+    for (int i = 0; i < found.numPoints; ++i)
+      counts.push_back(found.points[static_cast<std::size_t>(i)].count);
+    return counts;
+  };
+  const ShapePtr plane = std::make_shared<Plane>(), table = std::make_shared<Box>(Vec3{2, 2, 1});
+  for (const auto& [ground, below] : {std::pair{plane, Real(0)}, {table, Real(-1)}}) {
+    const Transform X_WG{Mat3::identity(), {0, 0, below}};
+    for (const int n : {3, 4, 5, 6, 8, 12}) {
+      const Transform X_WH{turned(0, 0, 0.3), {0, 0, 0.3 - 1e-5}};
+      const std::vector<Real> flat = countsOf({hullOfCorners(n, false), ground, X_WH, X_WG});
+      ASSERT_EQ(flat.size(), static_cast<std::size_t>(n));
+      for (const Real count : flat) EXPECT_NEAR(count, std::min(1.0, 4.0 / n), 1e-9) << n;
+      const std::vector<Real> foot = countsOf({hullOfCorners(n, true), ground, X_WH, X_WG});
+      ASSERT_EQ(foot.size(), 1u);
+      EXPECT_NEAR(foot.front(), 1, 1e-12) << n;
+      // On an edge of its lower face: two ends.
+      const Real tilt = 0.3;
+      const Mat3 R = turned(0, tilt, 0) * turned(0, 0, -0.1 - 3.141592653589793 / n);
+      const ShapePtr prism = hullOfCorners(n, false);
+      Real lowest = 0;
+      for (const Vec3& p : static_cast<const Convex&>(*prism).vertices())
+        lowest = std::min(lowest, (R * p).z);
+      for (const Real count : countsOf({prism, ground, {R, {0, 0, -lowest - 1e-6}}, X_WG}))
+        EXPECT_NEAR(count, 1, 1e-9) << n;
+    }
   }
 }
 

@@ -98,6 +98,92 @@ TEST(EventContacts, SlidingBallRollsWithFiveSeventhsOfItsSpeed) {
   EXPECT_NEAR(state.angularVelocity.y, 3 * 5.0 / 7 / 0.03, 1e-4);
 }
 
+std::shared_ptr<const Shape> prismOf(int n) {
+  std::vector<Vec3> points;
+  for (const Real z : {-0.05, 0.05})
+    for (int i = 0; i < n; ++i) {
+      const Real angle = 6.283185307179586 * i / n + 0.1;
+      points.push_back({0.1 * std::cos(angle), 0.1 * std::sin(angle), z});
+    }
+  return std::make_shared<Convex>(points);
+}
+
+/// A body of 3 kg that lies on points of 2e4 N/m: how deep it sinks in under a solver [m].
+Real restingDepth(SolverType solver, const Body& lying, const std::shared_ptr<const Shape>& ground,
+                  SapContactModel law) {
+  SimulationOptions options;
+  options.solver = solver;
+  options.dt = 0.002;
+  options.sap.contact = law;
+  ModelBuilder builder;
+  builder.setOptions(options);
+  // Of two surfaces in series: 2e4 N/m.
+  builder.addMaterial(
+      {.name = "m", .friction = 0.3, .stiffness = 4e4, .relaxationTime = 0.02, .dissipation = 20});
+  Body floor{.name = "floor", .type = BodyType::Fixed};
+  if (ground->type() == ShapeType::Box) floor.pose.translation.z = -1;
+  floor.shapes.push_back({.shape = ground, .material = "m"});
+  builder.addBody(floor);
+  Body body = lying;
+  const Real start = body.pose.translation.z;
+  body.pose.translation.z -= 3e-4;
+  body.massProperties =
+      MassProperties{.mass = 3, .inertia = {{{0.05, 0, 0}, {0, 0.05, 0}, {0, 0, 0.05}}}};
+  builder.addBody(body);
+  Simulator simulator(builder.build());
+  while (simulator.state().time < 2) {
+    if (simulator.step().status != StepStatus::Ok) {
+      ADD_FAILURE();
+      break;
+    }
+  }
+  return start - simulator.body("b").pose.translation.z;
+}
+
+TEST(EventContacts, APointHasItsMaterialsStiffnessUnderEverySolver) {
+  const Mat3 lying{{{1, 0, 0}, {0, 0, 1}, {0, -1, 0}}};
+  struct Sample {
+    const char* name;
+    Body body;
+    Real numPoints;
+  };
+  std::vector<Sample> samples = {
+      {"sphere", ball("b", 0.05, {0, 0, 0.05}), 1},
+      {"box", box("b", {0.1, 0.08, 0.05}, {0, 0, 0.05}), 4},
+      {"capsule", makeBody("b", std::make_shared<Capsule>(0.05, 0.1), {0, 0, 0.05}), 2},
+      {"cylinder", makeBody("b", std::make_shared<Cylinder>(0.05, 0.05), {0, 0, 0.05}), 4},
+      {"lying cylinder", makeBody("b", std::make_shared<Cylinder>(0.05, 0.1), {0, 0, 0.05}), 2}};
+  samples[2].body.pose.rotation = samples[4].body.pose.rotation = lying;
+  // Three and four feet, each of which ends in a vertex; prisms on faces of many corners.
+  for (const auto& places :
+       {std::vector<Vec3>{{0.2, 0, 0}, {-0.1, 0.17, 0}, {-0.1, -0.17, 0}},
+        std::vector<Vec3>{{0.2, 0.1, 0}, {0.2, -0.1, 0}, {-0.2, 0.1, 0}, {-0.2, -0.1, 0}}}) {
+    Body feet{.name = "b"};
+    for (const Vec3& at : places)
+      feet.shapes.push_back({.shape = std::make_shared<Convex>(std::vector<Vec3>{
+                                 at, at + Vec3{0.03, 0.03, 0.05}, at + Vec3{-0.03, 0.03, 0.05},
+                                 at + Vec3{0.03, -0.03, 0.05}, at + Vec3{-0.03, -0.03, 0.05}}),
+                             .material = "m"});
+    samples.push_back({"feet", feet, static_cast<Real>(places.size())});
+  }
+  for (const int n : {3, 4, 8, 12})
+    samples.push_back({"prism", makeBody("b", prismOf(n), {0, 0, 0.05}), std::min<Real>(n, 4)});
+
+  for (const std::shared_ptr<const Shape>& ground :
+       {std::shared_ptr<const Shape>(std::make_shared<Plane>()),
+        std::shared_ptr<const Shape>(std::make_shared<Box>(Vec3{1, 1, 1}))}) {
+    for (const Sample& sample : samples) {
+      const Real expected = 3 * 9.81 / (2e4 * sample.numPoints);
+      for (const SapContactModel law : {SapContactModel::Linear, SapContactModel::HuntCrossley}) {
+        const Real event = restingDepth(SolverType::Event, sample.body, ground, law);
+        const Real sap = restingDepth(SolverType::Sap, sample.body, ground, law);
+        EXPECT_NEAR(event / expected, 1, 1e-6) << sample.name << ", " << sample.numPoints;
+        EXPECT_NEAR(sap / event, 1, 1e-5) << sample.name << ", " << sample.numPoints;
+      }
+    }
+  }
+}
+
 TEST(EventContacts, TumblingBoxComesToRestOnAFace) {
   ModelBuilder builder = eventBuilder({.name = "m", .friction = 0.3, .restitution = 0.3});
   addGround(builder);
