@@ -71,10 +71,9 @@ Motion pathOf(const model::ModelData& model, const State& state, const model::Wo
 /// first meet, at that time: a body that lands on a corner has the next corner down before the step
 /// ends. Returns how many; the shape is at X_W then, `outward` points to it.
 int pointsOverPlane(const model::ModelShape& small, const Transform& X_W, const Vec3& on,
-                    const Vec3& outward, CollisionResult& scratch) {
+                    const Vec3& outward, Real reach, CollisionResult& scratch) {
   static const Plane plane;
   const Mat3 frame = math::contactFrame(outward);
-  const Real reach = 2 * small.reach;
   scratch.clear();
   // All of the shape is pushed below the plane, and the depths are taken back after.
   return collide(*small.shape, {X_W.rotation, X_W.translation - outward * reach}, plane,
@@ -167,11 +166,13 @@ bool addImpact(const model::ModelData& model, const State& state, const model::S
   const bool isFirst = shape1.reach > 0 && (!(shape2.reach > 0) || shape1.reach <= shape2.reach);
   const model::ModelShape& small = isFirst ? shape1 : shape2;
   const Vec3 outward = isFirst ? impact.normal : -impact.normal;
+  // As far down as it may come within the step.
+  const Real reach = std::min(2 * small.reach, m.closing());
   thread_local CollisionResult scratch;
   const int count = small.shape->type() == ShapeType::Sphere
                         ? 0
                         : pointsOverPlane(small, (isFirst ? path1 : path2).at(impact.s),
-                                          impact.point, outward, scratch);
+                                          impact.point, outward, reach, scratch);
 
   // Arms as they will be then, and gaps that close by then with the velocity there.
   model::ForeseenManifold& arms = foreseen.emplace_back();
@@ -190,8 +191,8 @@ bool addImpact(const model::ModelData& model, const State& state, const model::S
   manifold.count = 0;
   for (int k = 0; k < count; ++k) {
     const ContactPoint& below = scratch.manifolds()[0].points[k];
-    const Vec3 point = below.position + outward * (2 * small.reach - below.depth / 2);
-    add(point, std::max<Real>(2 * small.reach - below.depth, 0));
+    const Vec3 point = below.position + outward * (reach - below.depth / 2);
+    add(point, std::max<Real>(reach - below.depth, 0));
   }
   if (count == 0) add(impact.point, 0);
   manifold.type = manifold.count == 1 ? ContactType::Point : ContactType::Unknown;
