@@ -23,6 +23,8 @@ constexpr Real kLeastApproach = 1e-9;
 constexpr Real kSameTime = 1e-6;
 /// Slower landings than what gravity adds in this many steps are left to the contact problem.
 constexpr Real kLandingSteps = 4;
+/// Impacts of one pair at one time; a pair that needs more is being squeezed.
+constexpr int kMaxRounds = 200;
 /// A closed point that moves by less than this part of what its forces would add is held.
 constexpr Real kHeldPart = 0.05;
 
@@ -55,6 +57,7 @@ class ImpactQueue {
   [[nodiscard]] int slotOf(int block);
   [[nodiscard]] bool solveRound(Real mostRestitution);
   void takeOverRound();
+  void giveUpJammed(std::span<const std::uint64_t> set, Real time);
   [[nodiscard]] bool isHeldBy(int block, const solver::ImpulsePoint& point) const;
   [[nodiscard]] int root(int block) const;
   void keepFlights();
@@ -319,7 +322,7 @@ int ImpactQueue::pop(Real latest) {
 /// Time and place of the event by the shapes themselves; puts it back into the queue. The normal
 /// turns while they come together, and with it the time at which they touch.
 void ImpactQueue::measure(int index) {
-  constexpr int kMaxRounds = 12;
+  constexpr int kMaxMeasures = 12;
   model::ImpactCandidate& candidate = candidates_[index];
   const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
   const Real planned = candidate.time;
@@ -329,7 +332,7 @@ void ImpactQueue::measure(int index) {
   const bool wasApart = std::any_of(
       memory_.start.begin() + group.first, memory_.start.begin() + group.first + group.count,
       [&](const model::StartPoint& start) { return start.gap > closed_; });
-  for (int round = 0; wasApart && round < kMaxRounds; ++round) {
+  for (int round = 0; wasApart && round < kMaxMeasures; ++round) {
     const Real time = candidate.time;
     const Vec3 normal = ws_.problem.points[group.first].normal;
     if (!motion_.measure(candidate, time)) break;
@@ -501,8 +504,10 @@ void ImpactQueue::resolveConnected(std::span<const std::uint64_t> set, Real time
   fillRound(set, time);
   if (!memory_.round.points.empty()) {
     const std::vector<Real>& e = memory_.restitution;
-    if (solveRound(1) || solveRound(*std::min_element(e.begin(), e.end())) || solveRound(0))
+    if (solveRound(1) || solveRound(*std::min_element(e.begin(), e.end())) || solveRound(0)) {
       takeOverRound();
+      giveUpJammed(set, time);
+    }
   }
   for (const int block : memory_.roundBlock) memory_.slot[block] = -1;
 }
@@ -614,6 +619,30 @@ void ImpactQueue::takeOverRound() {
       out.kinematicWork -= dot(impulse, block1.velocity + cross(block1.angularVelocity, point.r1));
     if (!(block2.inverseMass > 0))
       out.kinematicWork += dot(impulse, block2.velocity + cross(block2.angularVelocity, point.r2));
+  }
+}
+
+/// What is pressed between things that do not yield has no impulses that part it from all of them,
+/// or would be thrown from one to the other for ever. It is left to the contact problem.
+void ImpactQueue::giveUpJammed(std::span<const std::uint64_t> set, Real time) {
+  constexpr Real kMissed = 1e-6;  // of the speed of approach
+  for (const std::uint64_t entry : set) {
+    model::ImpactCandidate& candidate = candidates_[entry & 0xffffffffu];
+    const bool isAgain = time <= candidate.roundsAt + kSameTime * dt_;
+    candidate.numRounds = isAgain ? candidate.numRounds + 1 : 1;
+    if (!isAgain) candidate.roundsAt = time;
+    if (candidate.numRounds > kMaxRounds) candidate.bounces = candidate.mayLand = false;
+  }
+  for (std::size_t i = 0; i < memory_.roundPoint.size(); ++i) {
+    const solver::ImpulsePoint& point = ws_.problem.points[memory_.roundPoint[i]];
+    const Real missed = memory_.targets[i] - dot(point.normal, motion_.velocityAt(point));
+    if (!(missed > kMissed * memory_.approach[i])) continue;
+    for (const std::uint64_t entry : set) {
+      model::ImpactCandidate& candidate = candidates_[entry & 0xffffffffu];
+      const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
+      const int first = memory_.roundPoint[i] - group.first;
+      if (first >= 0 && first < group.count) candidate.bounces = candidate.mayLand = false;
+    }
   }
 }
 

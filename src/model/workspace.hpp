@@ -97,9 +97,11 @@ struct ImpactImpulse {
 /// A group of points that may close within the step.
 struct ImpactCandidate {
   int group = 0;
-  Real time = 0;          ///< of its next impact or landing; infinite: none within the step
-  Real measuredAt = -1;   ///< the time for which its points are where the shapes then are
-  Real queuedAt = -1;     ///< its time in the list of events
+  Real time = 0;         ///< of its next impact or landing; infinite: none within the step
+  Real measuredAt = -1;  ///< the time for which its points are where the shapes then are
+  Real queuedAt = -1;    ///< its time in the list of events
+  Real roundsAt = -1;    ///< the time of the rounds that are counted
+  int numRounds = 0;
   bool isImpact = false;  ///< what is next; false: it lands
   bool bounces = false;   ///< fast approaches are impacts
   bool isFast = false;    ///< with points of a fast pair

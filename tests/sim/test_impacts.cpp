@@ -173,6 +173,24 @@ TEST(Impacts, MoreImpactsThanAllowedAreCutAndTheRestIsInelastic) {
   EXPECT_GE(run.position("ball").z, 0.1 - 1e-3);
 }
 
+TEST(Impacts, ABodyPressedFromAllSidesDoesNotBounceForEver) {
+  // Three walls close in on a ball that touches them all: no impulses part it from all of them.
+  Scene scene;
+  scene.options.gravity = {};
+  scene.materials = {{.name = "m", .friction = 0.3, .restitution = 0.5}};
+  scene.bodies = {bodyOf("ball", ball(0.1), {}, Mat3::identity(), "m")};
+  for (int i = 0; i < 3; ++i) {
+    const Mat3 turn = turnAbout({0, 0, 1}, 2 * 3.14159265358979323846 * i / 3);
+    Body wall = bodyOf(named("wall", i), box(0.1, 0.15, 0.3), turn * Vec3{0.2, 0, 0}, turn, "m");
+    wall.type = BodyType::Kinematic;
+    wall.linearVelocity = turn * Vec3{-1, 0, 0};
+    scene.bodies.push_back(wall);
+  }
+  CheckedSimulation run(scene);
+  run.run(10, [&] { EXPECT_LT(run.sim.report().numImpacts, 1000); });
+  EXPECT_LT(norm(run.velocity("ball")), 2);
+}
+
 TEST(Impacts, ABouncingPileNeverGainsEnergy) {
   Scene scene;
   scene.options.sleep.enabled = false;
