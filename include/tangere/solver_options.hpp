@@ -119,7 +119,9 @@ struct EventOptions {
   /// oscillates with this period, critically damped [s].
   Real restPeriod = 1e-4;
   Real impactSpeed = 1e-6;  ///< slower approach is no impact: the end of a series of bounces [m/s]
-  Real slipSpeed = 1e-9;    ///< friction is below its full value up to here [m/s]
+  /// Friction is below its full value up to here, times its coefficient where that is above 1
+  /// [m/s].
+  Real slipSpeed = 1e-9;
 };
 
 /// The convex solver (SAP).

@@ -96,6 +96,8 @@ ContactLaw makeContactLaw(const model::ModelData& model, int shape1, int shape2)
                    : law.kind == Kind::Foundation ? std::max(options.slipSpeed, kFoundationSlip)
                                                   : options.slipSpeed;
   if (pair.smallSpeed > 0) law.smallSpeed = pair.smallSpeed;
+  // What sticks is held by a slope that does not grow with friction: it is that of friction 1.
+  if (law.kind != Kind::Hertz) law.smallSpeed *= std::max(law.friction, Real(1));
   law.smallSpin = pair.smallSpin > 0 ? pair.smallSpin : options.smallSpin;
   switch (law.kind) {
     case Kind::Hertz:

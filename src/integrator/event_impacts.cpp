@@ -21,6 +21,10 @@ struct Patience {
 constexpr Patience kPatience[] = {{60, 1e-14}, {1000, 1e-10}, {kMaxSweeps, 1e-7}};
 /// Points of a pair whose heights differ by less than this part of its size are at one height.
 constexpr Real kLevel = 1e-6;
+/// After so many sweeps great friction is taken to be what makes them fail: points are solved
+/// whole.
+constexpr int kSweepsAlone = 300;
+constexpr Real kPointTolerance = 1e-11;
 /// After so many sweeps of many points the slowest way of changing is followed to its end: a light
 /// body between heavy ones takes a million sweeps otherwise.
 constexpr int kSweepsToEnd = 10;
@@ -466,6 +470,8 @@ bool EventImpacts::iterate() {
           std::max({change, w * std::fabs(normal), wt * std::fabs(step.x), wt * std::fabs(step.y)});
     }
     isConverged = change <= patience->tolerance * fastest;
+    if (sweep == kSweepsAlone && !isConverged)
+      isConverged = solveByPoints(kPointTolerance * fastest);
     if (points_.size() > 1 && !isConverged) followSlowest(sweep);
   }
   measureAfter();

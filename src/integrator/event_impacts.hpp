@@ -106,6 +106,9 @@ class EventImpacts {
   [[nodiscard]] Vec3 stepOf(std::size_t p, Real normalMobility, Real tangentMobility) const;
   [[nodiscard]] bool iterateTogether(Real fastest);
   [[nodiscard]] bool iterate();
+  /// The same from the start, where friction is above 1: see event_impact_points.cpp. False:
+  /// nothing has changed.
+  [[nodiscard]] bool solveByPoints(Real tolerance);
   void followSlowest(int sweep);
   void move(std::span<const Vec3> steps, Real sign);
   void measureAfter();
