@@ -19,6 +19,9 @@ void bindOptions(nb::module_& m) {
       .value("IMPULSE", SolverType::Impulse, "free bodies; restitution")
       .value("SAP", SolverType::Sap, "the convex solver: joints, drives, soft bodies, contacts")
       .value("EVENT", SolverType::Event, "variable steps from event to event");
+  nb::enum_<JointStep>(m, "JointStep", "How SAP takes springs, damping and drives over a step.")
+      .value("MIDPOINT", JointStep::Midpoint, "of second order: springs keep their energy")
+      .value("BACKWARD_EULER", JointStep::BackwardEuler, "of first order: springs lose energy");
   nb::enum_<ContactKind>(m, "ContactKind", "What finds contacts.")
       .value("POINTS", ContactKind::Points)
       .value("RIGID_RIGID", ContactKind::RigidRigid)
@@ -47,6 +50,7 @@ void bindOptions(nb::module_& m) {
       field("sap", &Options::sap, "of the convex solver"),
       field("accuracy", &Options::accuracy,
             "SAP: > 0: steps are divided until none is off by more"),
+      field("joint_step", &Options::jointStep, "SAP: how springs, damping and drives are taken"),
       field("exclude_start_overlaps", &Options::excludeStartOverlaps,
             "links that overlap their parent or their fixed base at the start never touch it"),
       field("event", &Options::event, "of the event solver"),

@@ -108,6 +108,15 @@ enum class SolverType : std::uint8_t {
 /// "impulse", "sap", "event".
 [[nodiscard]] const char* solverTypeName(SolverType type);
 
+/// How the SAP solver takes the springs, damping and drives of joints and tendons over a step.
+enum class JointStep : std::uint8_t {
+  /// Of second order: springs without damping keep their amplitude. What is too stiff for the step
+  /// (its period is less than six steps) goes over to BackwardEuler, joint by joint.
+  Midpoint,
+  /// Of first order: springs lose energy, the more the stiffer they are and the longer the step.
+  BackwardEuler,
+};
+
 struct SimulationOptions {
   Real dt = 0.002;  ///< [s]
   Vec3 gravity{0, 0, -9.81};
@@ -119,6 +128,7 @@ struct SimulationOptions {
   /// SAP: > 0: a step is divided until halving its parts changes no coordinate by more than this
   /// [m, rad]; 0: one solve a step.
   Real accuracy = 0;
+  JointStep jointStep = JointStep::Midpoint;
   /// Shapes of jointed bodies that overlap those of their parent, or the fixed base that their
   /// robot stands on, with all joints at their references never touch: see Model::startOverlaps().
   bool excludeStartOverlaps = false;

@@ -63,10 +63,10 @@ enum class StepStatus : std::uint32_t {
 ///                         + kinematic + constraint + correction + integration + gyroscopic
 ///                         + residual
 struct EnergyLedger {
-  Real kinetic = 0;          ///< at the end
-  Real potential = 0;        ///< at the end; zero at the world's origin; elastic energy included
-  Real external = 0;         ///< work of applied forces, drives and tendons
-  Real damping = 0;          ///< of damping and dry friction of joints, and of falling asleep
+  Real kinetic = 0;    ///< at the end
+  Real potential = 0;  ///< at the end; zero at the world's origin; elastic energy included
+  Real external = 0;   ///< work of applied forces and drives
+  Real damping = 0;    ///< of damping and dry friction of joints and tendons, and of falling asleep
   Real contactNormal = 0;    ///< work of normal impulses, impacts included
   Real contactFriction = 0;  ///< negative: heat
   Real kinematic = 0;        ///< work of kinematic bodies on those they touch

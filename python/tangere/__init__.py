@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         ImportNote,
         ImpulseOptions,
         Joint,
+        JointStep,
         JointType,
         Keyframe,
         MassScale,
@@ -151,8 +152,8 @@ _HOMES = {
         "ConstraintRows ContactKind ContactLimits ContactModel ContactResult ControlSchedule "
         "ElasticModel Elasticity EnergyLedger Equality EqualityType EventCause EventMethod "
         "EventOptions EventPolicy EventRecord EventStatistics FrictionOf GainsOf HandlerForce "
-        "HandlerView ImportNote ImpulseOptions Joint JointType Keyframe MassScale Material "
-        "MaterialPair Model ModelBuilder ModelParameters PlaneContact PositionCorrection "
+        "HandlerView ImportNote ImpulseOptions Joint JointStep JointType Keyframe MassScale "
+        "Material MaterialPair Model ModelBuilder ModelParameters PlaneContact PositionCorrection "
         "RestitutionDamping SapContactModel SapGuess SapLinearSolver SapOptions Sensor SensorFrame "
         "SensorType ShapePairRule SimulationOptions Site SleepOptions SoftAttachment SoftBody "
         "SoftPreconditioner SoftView SolverType StartPosition StepReport StepStatus Tendon "
@@ -223,6 +224,7 @@ __all__ = [
     "ImpulseOptions",
     "InvalidInput",
     "Joint",
+    "JointStep",
     "JointType",
     "Keyframe",
     "LimitExceeded",

@@ -5,6 +5,7 @@
 #include "contact/drive_rows.hpp"
 #include "contact/equality_rows.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/joint_step.hpp"
 #include "contact/pressure_rows.hpp"
 #include "contact/recovery.hpp"
 #include "contact/soft_rows.hpp"
@@ -61,7 +62,7 @@ void buildSapProblem(const model::ModelData& model, const model::Control& contro
   addJointRows(model, state, sap);
   addEqualityRows(model, state, sap);
   addTendonRows(model, sap);
-  addDriveRows(sap);
+  addDriveRows(model, sap);
   addUserRows(model, state, sap);
 }
 
@@ -86,6 +87,7 @@ void addCliques(const model::ModelData& model, const State& state, SapWorkspace&
   for (std::vector<Real>* values : {&sap.v0, &sap.v1, &sap.bias, &sap.passive, &sap.applied,
                                     &sap.driveForce, &sap.stiffness, &sap.damping})
     values->assign(n, 0);
+  sap.weights.assign(n, {});
   for (std::size_t c = 0; c < sap.treeOfClique.size(); ++c) {
     const model::Tree& tree = model.trees[sap.treeOfClique[c]];
     Real* v = sap.v0.data() + sap.problem.firstVelocity[c];
@@ -149,7 +151,7 @@ void computeFreeVelocity(int treeIndex, const model::ModelData& model, SapWorksp
   for (int k = 0; k < tree.numDofs; ++k) {
     const int i = first + k;
     vStar[k] = dt * (sap.applied[i] - sap.bias[i] + sap.passive[i] + sap.driveForce[i] -
-                     dt * sap.stiffness[i] * sap.v0[i]);
+                     dt * (sap.weights[i].lead * sap.stiffness[i]) * sap.v0[i]);
   }
   dynamics::solveMassMatrix(sap.trees, treeIndex, vStar);
   for (int k = 0; k < tree.numDofs; ++k) vStar[k] += sap.v0[first + k];
@@ -191,9 +193,10 @@ bool isTurningFar(int treeIndex, const model::ModelData& model, const SapWorkspa
   return most * model.options.dt > kFar;
 }
 
-/// A = M + dt D + dt^2 K, and the velocity that
-///   M (v - v0) = dt (tau - bias - K (q0 + dt v - q_rest) - D v)
-/// gives: springs, damping and drives without limits are implicit.
+/// A = M + w_d dt D + w_k dt^2 K, and the velocity that
+///   A (v - v0) = dt (tau - bias - K (q0 + w_l dt v0 - q_rest) - D v0)
+/// gives: springs, damping and drives without limits are implicit. The weights are those of
+/// joint_step.hpp; backward Euler has 1 for all.
 void fillTree(int treeIndex, const model::ModelData& model, const model::Control& control,
               const State& state, SapWorkspace& sap) {
   const model::Tree& tree = model.trees[treeIndex];
@@ -213,8 +216,13 @@ void fillTree(int treeIndex, const model::ModelData& model, const model::Control
     sap.stiffness[first + k] += model.joints[model.treeJoints[dof.joint].joint].joint.stiffness;
     sap.damping[first + k] += dof.damping;
     const kernel::DofT<Real>& entry = view.dofs[k];
-    view.matrix[entry.row + entry.depth] +=
-        dt * (sap.damping[first + k] + dt * sap.stiffness[first + k]);
+    Real& diagonal = view.matrix[entry.row + entry.depth];
+    const Real stiffness = sap.stiffness[first + k], damping = sap.damping[first + k];
+    if (stiffness == 0 && damping == 0) continue;
+    const StepWeights w =
+        weightsOf(model.options.jointStep, dt, stiffness, damping, diagonal > 0 ? 1 / diagonal : 0);
+    sap.weights[first + k] = w;
+    diagonal += dt * (w.damping * damping + dt * (w.stiffness * stiffness));
   }
   dynamics::copyMassMatrix(sap.trees, treeIndex, sap.problem.matrix(clique));
   (void)dynamics::factorMassMatrix(sap.trees, treeIndex);  // if it fails the solver says so

@@ -2,6 +2,7 @@
 #include "contact/drive_rows.hpp"
 
 #include "contact/body_rows.hpp"
+#include "contact/joint_step.hpp"
 #include "core/elementary.hpp"
 #include "math/quat.hpp"
 
@@ -72,30 +73,25 @@ void readDrives(const model::ModelData& model, const model::Control& control, co
   }
 }
 
-void addDriveRows(SapWorkspace& sap) {
+void addDriveRows(const model::ModelData& model, SapWorkspace& sap) {
   for (std::size_t i = 0; i < sap.drives.size(); ++i) {
     DriveState& drive = sap.drives[i];
     if (drive.isInMatrix) continue;
-    // force0 at the start, falling by kp dt rate + kd (rate - rate0), as a target and not as a
-    // force: gains beyond what the step resolves are lowered by the solver, and the target stays.
-    solver::SapDrive law{.kp = drive.kp,
-                         .kd = drive.kd,
-                         .minEffort = drive.lowerForce,
-                         .maxEffort = drive.upperForce};
-    if (drive.kp > 0) {
-      law.targetPosition = (drive.force0 + drive.kd * drive.rate) / drive.kp;
-    } else if (drive.kd > 0) {
-      law.targetVelocity = drive.rate + drive.force0 / drive.kd;
-    } else {
-      law.feedForward = drive.force0;
-    }
-    if (drive.dof >= 0) {
-      if (drive.clique < 0) continue;
+    const CliqueRow& row = sap.driveRows[i];
+    const bool isOnVelocity = drive.dof >= 0;
+    if ((isOnVelocity ? drive.clique : row.clique1) < 0) continue;
+    const Real inverseMass =
+        isOnVelocity ? drive.gear * drive.gear * inverseMassOf(drive.clique, drive.dof, sap)
+                     : inverseMassOf(row, sap);
+    const Real dt = sap.problem.dt;
+    const StepWeights w = weightsOf(model.options.jointStep, dt, drive.kp, drive.kd, inverseMass);
+    solver::SapDrive law = driveLaw(w, dt, drive.force0, drive.kp, drive.kd, drive.rate);
+    law.minEffort = drive.lowerForce;
+    law.maxEffort = drive.upperForce;
+    if (isOnVelocity) {
       drive.constraint = sap.problem.addDriveOnVelocity(drive.clique, drive.dof, drive.gear, law);
       continue;
     }
-    const CliqueRow& row = sap.driveRows[i];
-    if (row.clique1 < 0) continue;
     drive.constraint = sap.problem.addDrive(row.clique1, row.clique2, law);
     writeRow(row, 1, drive.constraint, sap);
   }
@@ -108,8 +104,8 @@ void finishDrives(SapWorkspace& sap) {
     } else if (drive.isInMatrix) {
       const int at = sap.problem.firstVelocity[drive.clique] + drive.dof;
       const Real rate = drive.gear * sap.problem.v[at];
-      drive.force =
-          drive.force0 - drive.kp * sap.problem.dt * rate - drive.kd * (rate - drive.rate);
+      drive.force = drive.force0 - forceChange(sap.weights[at], sap.problem.dt, drive.kp, drive.kd,
+                                               drive.rate, rate);
     }
   }
 }

@@ -11,7 +11,7 @@ void readDrives(const model::ModelData& model, const model::Control& control, co
                 SapWorkspace& sap);
 
 /// A row for every other one.
-void addDriveRows(SapWorkspace& sap);
+void addDriveRows(const model::ModelData& model, SapWorkspace& sap);
 
 /// After the solve: forces of the step.
 void finishDrives(SapWorkspace& sap);

@@ -152,6 +152,7 @@ Real tensionOf(int tendon, const model::ModelData& model, const SapWorkspace& sa
       case RowOwner::Kind::TendonLimit:
       case RowOwner::Kind::TendonFriction:
       case RowOwner::Kind::TendonSpring:
+      case RowOwner::Kind::TendonArmature:
         if (owner.index == tendon) impulses += owner.sign * impulse;
         break;
       case RowOwner::Kind::Equality: {

@@ -25,8 +25,13 @@ struct CliqueRow {
   Real bias = 0;  ///< what bodies that are driven along add
 };
 
-/// Where an actuator stands: its force is force0 - kp (rate dt) - kd (rate - rate0) at the new
-/// rate, within the limits.
+/// See joint_step.hpp.
+struct StepWeights {
+  Real lead = 1, stiffness = 1, damping = 1;
+};
+
+/// Where an actuator stands: its force falls from force0 by forceChange() to that of the new rate,
+/// within the limits.
 struct DriveState {
   Real input = 0;   ///< control or activation, clamped
   Real length = 0;  ///< at the start of the step
@@ -43,10 +48,13 @@ struct DriveState {
 
 struct TendonState {
   Real length = 0;
-  Real startLength = 0;  ///< at the start of the model
-  Real rate = 0;         ///< at the start of the step
-  Real biasRate = 0;     ///< how the rate changes when no velocity does: J-dot v [m/s^2]
-  CliqueRow row;         ///< d length / d v
+  Real startLength = 0;      ///< at the start of the model
+  Real rate = 0;             ///< at the start of the step
+  Real biasRate = 0;         ///< how the rate changes when no velocity does: J-dot v [m/s^2]
+  Real springForce = 0;      ///< at the start of the step [N]
+  Real springStiffness = 0;  ///< in the step: none where it is slack [N/m]
+  StepWeights weights;       ///< of spring and damping
+  CliqueRow row;             ///< d length / d v
 };
 
 /// What a row that is neither contact nor drive belongs to.
@@ -58,6 +66,7 @@ struct RowOwner {
     TendonLimit,
     TendonFriction,
     TendonSpring,
+    TendonArmature,
   };
   Kind kind = Kind::Limit;
   int index = 0;  ///< joint, equality or tendon
@@ -136,6 +145,7 @@ struct SapWorkspace {
   std::vector<Real> applied;             ///< of applied forces and torques
   std::vector<Real> driveForce;          ///< at the start, of actuators that are part of A
   std::vector<Real> stiffness, damping;  ///< of springs, joints and drives: on the diagonal of A
+  std::vector<StepWeights> weights;      ///< with which these two are
   std::vector<Real> scratch;
   std::vector<Real> recoveryRow1, recoveryRow2;
   std::vector<int> recovering;  ///< contacts on trees that part faster than a little

@@ -3,6 +3,7 @@
 
 #include "contact/body_rows.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/joint_step.hpp"
 #include "contact/recovery.hpp"
 
 #include <algorithm>
@@ -17,23 +18,6 @@ Vec3 sitePosition(const model::ModelData& model, const State& state, int site) {
   if (s.body < 0) return s.site.pose.translation;
   return state.center[s.body] + rotationMatrix(state.orientation[s.body]) *
                                     (s.site.pose.translation - model.bodies[s.body].mass.center);
-}
-
-Vec3 startPosition(const model::ModelData& model, int site) {
-  const model::ModelSite& s = model.sites[site];
-  const Vec3& p = s.site.pose.translation;
-  return s.body < 0 ? p : model.bodies[s.body].startPose * p;
-}
-
-Real startLength(const model::ModelData& model, const model::ModelTendon& tendon) {
-  Real length = 0;
-  for (std::size_t i = 0; i < tendon.joints.size(); ++i)
-    length +=
-        tendon.tendon.terms[i].coefficient * model.startPositions[model.joints[tendon.joints[i]].q];
-  forEachPiece(tendon, [&](int a, int b, Real weight) {
-    length += weight * norm(startPosition(model, b) - startPosition(model, a));
-  });
-  return length;
 }
 
 void measure(const model::ModelData& model, const State& state, const model::ModelTendon& tendon,
@@ -72,14 +56,45 @@ void own(RowOwner::Kind kind, int index, int c, SapWorkspace& sap, Real sign = 1
   sap.owners.push_back({kind, index, c, sign});
 }
 
+void prepareTendons(const model::ModelData& model, SapWorkspace& sap) {
+  if (sap.tendons.size() == model.tendons.size()) return;
+  sap.tendons.resize(model.tendons.size());
+  for (std::size_t i = 0; i < model.tendons.size(); ++i)
+    sap.tendons[i].startLength = dynamics::tendonStartLength(model, static_cast<int>(i));
+}
+
 }  // namespace
 
-void measureTendons(const model::ModelData& model, const State& state, SapWorkspace& sap) {
-  if (sap.tendons.size() != model.tendons.size()) {
-    sap.tendons.resize(model.tendons.size());
-    for (std::size_t i = 0; i < model.tendons.size(); ++i)
-      sap.tendons[i].startLength = startLength(model, model.tendons[i]);
+TendonEnergy tendonEnergy(const model::ModelData& model, const State& state, SapWorkspace& sap) {
+  TendonEnergy sum;
+  prepareTendons(model, sap);
+  for (std::size_t i = 0; i < model.tendons.size(); ++i) {
+    const model::ModelTendon& tendon = model.tendons[i];
+    if (!(tendon.tendon.stiffness > 0) && !(tendon.tendon.armature > 0)) continue;
+    Real length = 0, rate = 0;
+    for (std::size_t k = 0; k < tendon.joints.size(); ++k) {
+      const model::ModelJoint& joint = model.joints[tendon.joints[k]];
+      length += tendon.tendon.terms[k].coefficient * state.q[joint.q];
+      rate += tendon.tendon.terms[k].coefficient * state.v[joint.v];
+    }
+    forEachPiece(tendon, [&](int a, int b, Real weight) {
+      const Vec3 pa = sitePosition(model, state, a), pb = sitePosition(model, state, b);
+      const Real size = norm(pb - pa);
+      length += weight * size;
+      if (!(size > 0)) return;
+      const Vec3 velocity = pointVelocity(state, model.sites[b].body, pb) -
+                            pointVelocity(state, model.sites[a].body, pa);
+      rate += weight * dot(velocity, pb - pa) / size;
+    });
+    const Real stretch = dynamics::springStretch(tendon.tendon, length, sap.tendons[i].startLength);
+    sum.kinetic += Real(0.5) * tendon.tendon.armature * rate * rate;
+    sum.potential += Real(0.5) * tendon.tendon.stiffness * stretch * stretch;
   }
+  return sum;
+}
+
+void measureTendons(const model::ModelData& model, const State& state, SapWorkspace& sap) {
+  prepareTendons(model, sap);
   for (std::size_t i = 0; i < model.tendons.size(); ++i)
     measure(model, state, model.tendons[i], &sap.tendons[i], sap);
 }
@@ -87,7 +102,7 @@ void measureTendons(const model::ModelData& model, const State& state, SapWorksp
 void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
   for (int i = 0; i < static_cast<int>(model.tendons.size()); ++i) {
     const Tendon& tendon = model.tendons[i].tendon;
-    const TendonState& at = sap.tendons[i];
+    TendonState& at = sap.tendons[i];
     const CliqueRow& row = at.row;
     if (row.clique1 < 0) continue;
     const auto addLimit = [&](Real sign, Real gap) {
@@ -107,26 +122,28 @@ void addTendonRows(const model::ModelData& model, SapWorkspace& sap) {
       sap.problem.target(c)[0] = tendon.frictionLoss;
       own(RowOwner::Kind::TendonFriction, i, c, sap);
     }
+    const Real dt = sap.problem.dt;
     if (tendon.armature > 0) {
-      // An impulse of armature times the change of the rate.
-      const int c =
-          sap.problem.addDrive(row.clique1, row.clique2,
-                               {.kd = tendon.armature / sap.problem.dt, .targetVelocity = at.rate});
+      // An impulse of armature times the change of the rate, J (v - v0) + dt J-dot v0.
+      const int c = sap.problem.addDrive(
+          row.clique1, row.clique2,
+          {.kd = tendon.armature / dt, .targetVelocity = at.rate - dt * at.biasRate});
       writeRow(row, 1, c, sap);
-      own(RowOwner::Kind::TendonSpring, i, c, sap);
+      own(RowOwner::Kind::TendonArmature, i, c, sap);
     }
     if (tendon.stiffness > 0 || tendon.damping > 0) {
+      const Real stretch = dynamics::springStretch(tendon, at.length, at.startLength);
       const bool isFromStart = tendon.springLower < 0 && tendon.springUpper < 0;
-      const Real lower = isFromStart ? at.startLength : tendon.springLower;
-      const Real upper = isFromStart ? at.startLength : tendon.springUpper;
-      // Between its rest lengths the spring does nothing.
-      const Real rest = std::clamp(at.length, lower, std::max(lower, upper));
-      const bool isSlack = at.length > lower && at.length < upper;
-      const int c = sap.problem.addDrive(row.clique1, row.clique2,
-                                         {.kp = isSlack ? 0 : tendon.stiffness,
-                                          .kd = tendon.damping,
-                                          .position = at.length,
-                                          .targetPosition = rest});
+      const bool isSlack = stretch == 0 && !isFromStart && tendon.springLower < tendon.springUpper;
+      const Real stiffness = isSlack ? 0 : tendon.stiffness;
+      at.springForce = -stiffness * stretch;
+      at.springStiffness = stiffness;
+      at.weights = weightsOf(model.options.jointStep, dt, stiffness, tendon.damping,
+                             inverseMassOf(row, sap));
+      const int c =
+          sap.problem.addDrive(row.clique1, row.clique2,
+                               driveLaw(at.weights, dt, at.springForce - tendon.damping * at.rate,
+                                        stiffness, tendon.damping, at.rate));
       writeRow(row, 1, c, sap);
       own(RowOwner::Kind::TendonSpring, i, c, sap);
     }

@@ -2,8 +2,10 @@
 #include "contact/tree_ledger.hpp"
 
 #include "contact/body_rows.hpp"
+#include "contact/joint_step.hpp"
 #include "contact/pressure_rows.hpp"
 #include "contact/soft_ledger.hpp"
+#include "contact/tendon_rows.hpp"
 
 #include <cmath>
 
@@ -78,6 +80,35 @@ void bookConstraints(model::Workspace& ws, const SapWorkspace& sap) {
   }
 }
 
+/// Armature and springs of tendons keep energy of their own: what their rows did is not external.
+void bookTendons(const model::ModelData& model, model::Workspace& ws, SapWorkspace& sap) {
+  const Real dt = sap.problem.dt;
+  for (const RowOwner& owner : sap.owners) {
+    const bool isArmature = owner.kind == RowOwner::Kind::TendonArmature;
+    if (!isArmature && owner.kind != RowOwner::Kind::TendonSpring) continue;
+    const Tendon& tendon = model.tendons[owner.index].tendon;
+    const TendonState& at = sap.tendons[owner.index];
+    const Real work = workOf(owner.constraint, sap);
+    const Real before = at.rate, after = sap.problem.velocityOf(owner.constraint)[0];
+    ws.ledger.external -= work;
+    if (isArmature) {
+      sap.kineticAtStart += Real(0.5) * tendon.armature * after * after;
+      sap.freeWork += work + Real(0.5) * tendon.armature * (after * after - before * before);
+      continue;
+    }
+    const Real damping =
+        tendon.damping * (before + at.weights.damping * (after - before));  // of the force
+    const Real force = sap.problem.impulseOf(owner.constraint)[0] / dt;
+    const Real whole = -at.springForce + damping +
+                       forceChange(at.weights, dt, at.springStiffness, 0, before, after);
+    // The solver may have lowered both gains.
+    const Real part = whole != 0 ? -force / whole : 0;
+    const Real damped = -part * damping * dt * Real(0.5) * (before + after);
+    ws.ledger.damping += damped;
+    sap.freeWork += work - damped;
+  }
+}
+
 }  // namespace
 
 void measureTreeEnergy(const model::ModelData& model, const State& state, model::Workspace& ws,
@@ -92,6 +123,12 @@ void measureTreeEnergy(const model::ModelData& model, const State& state, model:
     ws.treeEnergy.kinetic += kinetic;
     ws.treeEnergy.potential += potential;
     ws.treeEnergy.scale += kinetic + std::fabs(potential);
+  }
+  if (!model.tendons.empty()) {
+    const TendonEnergy tendons = tendonEnergy(model, state, sap);
+    ws.treeEnergy.kinetic += tendons.kinetic;
+    ws.treeEnergy.potential += tendons.potential;
+    ws.treeEnergy.scale += tendons.kinetic + tendons.potential;
   }
   addSoftEnergy(model, state, ws, sap);
 }
@@ -112,10 +149,11 @@ void bookTreeWork(const model::ModelData& model, const model::Control& control, 
       const int i = sap.problem.firstVelocity[c] + k;
       const Real way = dt * Real(0.5) * (sap.v0[i] + sap.v1[i]);
       applied += way * sap.applied[i];
-      damping -= way * dof.damping * sap.v1[i];
+      const StepWeights& w = sap.weights[i];
+      damping -= way * dof.damping * (sap.v0[i] + w.damping * (sap.v1[i] - sap.v0[i]));
       // `passive` is springs and damping at the start.
-      free += way *
-              (sap.passive[i] + dof.damping * sap.v0[i] - dt * stiffness * sap.v1[i] - sap.bias[i]);
+      free += way * (sap.passive[i] + dof.damping * sap.v0[i] -
+                     forceChange(w, dt, stiffness, 0, sap.v0[i], sap.v1[i]) - sap.bias[i]);
     }
   }
   for (const DriveState& drive : sap.drives) {
@@ -126,6 +164,7 @@ void bookTreeWork(const model::ModelData& model, const model::Control& control, 
   ws.ledger.external += applied;
   ws.ledger.damping += damping;
   sap.freeWork = free;
+  bookTendons(model, ws, sap);
   bookPressureWork(model, state, ws, sap);
   bookSoftWork(model, control, state, ws, sap);
 }

@@ -186,6 +186,8 @@ void SceneReader::readSimulation(const Value& value) {
   }
   constexpr NumberRule kAccuracy{0, 1, "a number from 0 to 1 [m, rad]"};
   options_.accuracy = table.number("accuracy", kAccuracy).value_or(options_.accuracy);
+  if (const auto word = table.word("joint_step", {"midpoint", "backward_euler"}))
+    options_.jointStep = static_cast<JointStep>(*word);
   options_.excludeStartOverlaps =
       table.boolean("exclude_start_overlaps").value_or(options_.excludeStartOverlaps);
   options_.restitutionThreshold =

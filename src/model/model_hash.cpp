@@ -42,6 +42,8 @@ void addTo(core::StableHash& hash, const SimulationOptions& options) {
   const SleepOptions& sleep = options.sleep;
   addAll(hash, sleep.enabled, sleep.linearSpeed, sleep.angularSpeed, sleep.duration,
          options.restitutionThreshold, options.maxImpactsPerStep);
+  if (options.jointStep != JointStep::Midpoint)
+    addAll(hash, std::string_view("joint step"), options.jointStep);
   if (options.sap.toleranceGrowth > 0)
     addAll(hash, std::string_view("tolerance growth"), options.sap.toleranceGrowth);
 }
@@ -156,10 +158,10 @@ std::uint64_t hashOf(const ModelData& data) {
     addAll(hash, pair.friction, pair.restitution, pair.torsionalFriction, pair.rollingFriction,
            pair.stiffness, pair.relaxationTime, pair.dissipation);
   for (const auto& [body1, body2] : data.excludedBodies) addAll(hash, body1, body2);
-  for (const ModelShapePair& pair : data.shapePairs)
-    addAll(hash, pair.shape1, pair.shape2, pair.friction);
   if (!data.excludedShapes.empty()) hash.add(std::string_view("excluded shapes"));
   for (const auto& [shape1, shape2] : data.excludedShapes) addAll(hash, shape1, shape2);
+  for (const ModelShapePair& pair : data.shapePairs)
+    addAll(hash, pair.shape1, pair.shape2, pair.friction);
   addTrees(hash, data);
   addParts(hash, data);
   if (data.hasPressure) addPressure(hash, data);

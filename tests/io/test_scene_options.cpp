@@ -27,6 +27,7 @@ TEST(SceneToml, EveryOptionOfTheSimulationReachesTheModel) {
 dt = 0.005
 gravity = [0, 1, -2]
 solver = "impulse"
+joint_step = "backward_euler"
 exclude_start_overlaps = true
 restitution_threshold = 0.25
 max_impacts_per_step = 7
@@ -64,6 +65,7 @@ duration = 0.25
   EXPECT_EQ(scene.name, "s");
   EXPECT_EQ(o.dt, 0.005);
   EXPECT_EQ(o.gravity, (Vec3{0, 1, -2}));
+  EXPECT_EQ(o.jointStep, JointStep::BackwardEuler);
   EXPECT_TRUE(o.excludeStartOverlaps);
   EXPECT_EQ(o.restitutionThreshold, 0.25);
   EXPECT_EQ(o.maxImpactsPerStep, 7);
@@ -143,6 +145,7 @@ TEST(SceneToml, EveryOptionIsPartOfTheModelsHash) {
   const std::uint64_t usual = read(kBall).model.hash();
   for (const std::string option : {"dt = 0.004",
                                    "gravity = [0, 0, -9]",
+                                   "joint_step = 'backward_euler'",
                                    "restitution_threshold = 0.25",
                                    "max_impacts_per_step = 7",
                                    "impulse.max_exact_points = 3",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every sensor against a number that can be worked out by hand.
+#include <tangere/dynamics.hpp>
 #include <tangere/simulator.hpp>
 
 #include <gtest/gtest.h>
@@ -367,24 +368,37 @@ TEST(Sensors, AFreeHingeTransmitsNoTorqueAboutItsAxis) {
 }
 
 TEST(Sensors, AJointTransmitsWhatItsDriveSpringAndDampingDo) {
-  ModelBuilder builder;
-  builder.setOptions(sapOptions());
-  Joint joint = hinge("h");
-  joint.stiffness = 3;
-  joint.springReference = 0.2;
-  joint.damping = 0.5;
-  joint.armature = 0.1;
-  addArm(builder, joint);
-  builder.addActuator(Actuator::position("servo", "h", 40, 2));
-  Simulator sim(builder.build());
-  sim.setControl(0, -0.4);
-  for (int i = 0; i < 100; ++i) {
-    const Real v0 = sim.state().v[0];
-    sim.step();
-    // All of them at the end of the step; the armature needs its share before the arm gets any.
-    const Real q = sim.state().q[0], v = sim.state().v[0];
-    const Real expected = sim.actuatorForces()[0] - 3 * (q - 0.2) - 0.5 * v - 0.1 * (v - v0) / kDt;
-    ASSERT_NEAR(read(sim, 1, 1), expected, 1e-9);
+  for (const JointStep step : {JointStep::BackwardEuler, JointStep::Midpoint}) {
+    ModelBuilder builder;
+    SimulationOptions options = sapOptions();
+    options.jointStep = step;
+    builder.setOptions(options);
+    Joint joint = hinge("h");
+    joint.stiffness = 3;
+    joint.springReference = 0.2;
+    joint.damping = 0.5;
+    joint.armature = 0.1;
+    addArm(builder, joint);
+    builder.addActuator(Actuator::position("servo", "h", 40, 2));
+    Simulator sim(builder.build());
+    sim.setControl(0, -0.4);
+    for (int i = 0; i < 100; ++i) {
+      const Real q0 = sim.state().q[0], v0 = sim.state().v[0];
+      // Damping of joint and drive over what they brake.
+      const Real x = kDt * (0.5 + 2) / massMatrix(sim.model(), sim.state())[0];
+      sim.step();
+      // At the end of the step, or means over it; the armature needs its share before the arm gets
+      // any.
+      Real q = sim.state().q[0], v = sim.state().v[0];
+      const Real armature = 0.1 * (v - v0) / kDt;
+      if (step == JointStep::Midpoint) {
+        q = q0 + kDt / 4 * (v - v0);
+        v = v0 + (3 + x) / (6 + x) * (v - v0);
+      }
+      const Real expected = sim.actuatorForces()[0] - 3 * (q - 0.2) - 0.5 * v - armature;
+      ASSERT_NEAR(sim.actuatorForces()[0], 40 * (-0.4 - q) - 2 * v, 1e-9);
+      ASSERT_NEAR(read(sim, 1, 1), expected, 1e-9);
+    }
   }
 }
 
