@@ -12,6 +12,7 @@
 
 TANGERE_PYTHON_ENUM(tangere::BodyType);
 TANGERE_PYTHON_ENUM(tangere::SolverType);
+TANGERE_PYTHON_ENUM(tangere::JointStep);
 TANGERE_PYTHON_ENUM(tangere::ContactModel);
 TANGERE_PYTHON_ENUM(tangere::PlaneContact);
 TANGERE_PYTHON_ENUM(tangere::ContactKind);

@@ -302,6 +302,7 @@ def test_tetrahedra_are_written_and_read(tmp_path: Path) -> None:
 def test_every_enumeration_has_the_member_the_engine_starts_with() -> None:
     options = tangere.SimulationOptions()
     assert options.solver == tangere.SolverType.IMPULSE
+    assert options.joint_step == tangere.JointStep.MIDPOINT
     assert options.impulse.correction == tangere.PositionCorrection.SPLIT_IMPULSE
     assert options.sap.guess == tangere.SapGuess.IMPULSE
     assert options.sap.contact == tangere.SapContactModel.LINEAR

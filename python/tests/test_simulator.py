@@ -172,6 +172,24 @@ def test_contacts_are_copies_that_do_not_change_later() -> None:
     assert sim.contacts().tobytes() != kept.tobytes()
 
 
+def test_what_is_read_after_the_state_was_changed_belongs_to_it() -> None:
+    sim = tangere.Simulator(make_box_model(height=0.11))
+    sim.step(300)
+    on_floor = sim.state()
+    assert len(sim.contacts()) == 4
+    before = sim.energy().potential
+    sim.q[0, 2] += 5.0
+    assert len(sim.contacts()) == 0
+    assert sim.energy().potential > before + 1.0
+    sim.set_state(on_floor)
+    assert len(sim.contacts()) == 0
+    assert sim.energy().potential == pytest.approx(before)
+    sim.step()
+    assert len(sim.contacts()) == 4
+    sim.reset()
+    assert len(sim.contacts()) == 0
+
+
 def test_contacts_of_many_environments_say_which(box_model: tangere.Model) -> None:
     sim = tangere.Simulator(box_model, num_envs=3)
     sim.q[1, 2] = 5.0

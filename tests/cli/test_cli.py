@@ -280,6 +280,24 @@ class Check(CommandLine):
         self.assertIn("s.toml:3:14: body 'a': quaternion of length 2 was normalised", text)
         self.assertIn("1 dynamic", text)
 
+    PIVOT = """<mujoco><worldbody>
+      <geom name="pole" type="capsule" size="0.05" fromto="0 0 0 0 0 0.5"/>
+      <body name="link" pos="0 0 0.5"><joint axis="0 1 0"/>
+        <geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0.3"/></body>
+    </worldbody></mujoco>"""
+
+    def test_links_that_overlap_their_base_are_listed_and_may_be_excluded(self):
+        scene = self.file("pivot.xml", self.PIVOT)
+        overlaps = json.loads(self.run_program("check", scene, "--json")[0])["start_overlaps"]
+        self.assertEqual([(o["body1"], o["body2"], o["with_base"]) for o in overlaps], [("link", "world", True)])
+        self.assertAlmostEqual(overlaps[0]["depth_m"], 0.1, places=3)
+        text = self.run_program("check", scene)[0]
+        self.assertIn("'link'", text)
+        self.assertIn("exclude_start_overlaps", text)
+        self.assertIn("20 steps OverlapNotResolved", self.run_program("run", scene, "--steps", "20")[0])
+        excluded = self.run_program("run", scene, "--steps", "20", "--exclude-start-overlaps")[0]
+        self.assertIn("20 steps Ok", excluded)
+
     def test_a_broken_scene_is_rejected_with_every_place(self):
         scene = self.file("s.toml", self.SCENE + "[simulation]\ndt = 0\nsolvr = 1\n")
         message = self.run_program("check", scene, code=3)[1]
