@@ -174,6 +174,11 @@ void addCoupling(const model::ModelData& model, const State& state, int index,
 
 void addEqualityRows(const model::ModelData& model, const State& state, SapWorkspace& sap) {
   const solver::SapCompliance compliance{.dissipationTime = relaxationOf(model.options.dt)};
+  sap.weight = 0;
+  if (!model.equalities.empty()) {
+    for (const model::ModelBody& body : model.bodies) sap.weight += body.mass.mass;
+    sap.weight *= norm(model.options.gravity);
+  }
   for (int i = 0; i < static_cast<int>(model.equalities.size()); ++i) {
     const Equality& equality = model.equalities[i].equality;
     if (!equality.isActive) continue;

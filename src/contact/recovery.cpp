@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/recovery.hpp"
 
+#include "solver/kernels/regularization.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -20,6 +22,13 @@ constexpr Real kSlow = 1e-3;   // [m/s]
 constexpr Real kLever = 1e-4;  // [m/rad or m/m]
 /// Recoveries slower than this do not get joints beyond their limits together.
 constexpr Real kFast = 0.01;  // [m/s]
+
+/// A row over the velocities of one or two cliques; numVelocities entries each.
+struct RecoveryRow {
+  int clique1 = -1, clique2 = -1;
+  const Real* row1 = nullptr;
+  const Real* row2 = nullptr;
+};
 
 bool isTree(const model::ModelData& model, const SapWorkspace& sap, int clique) {
   return clique >= 0 && !model.trees[sap.treeOfClique[clique]].isFreeBody;
@@ -91,7 +100,11 @@ Response responseOf(const model::ModelData& model, const RecoveryRow& row, SapWo
          responseOf(model, row.clique2, row.row2, sap);
 }
 
-/// limitRecovery(), for what has to go `depth` far.
+/// At most `speed`, the rate of the row that is asked for: such that the impulse that gives it to
+/// bodies at rest moves no joint faster than its limit. Zero where the joints leave the row no way
+/// to move, as at a point on the axis of a hinge: what is there of the row is rounding, and an
+/// impulse for it would be without bound; or none of `depth`, how far it has to go. Free bodies are
+/// not limited.
 Real limitSpeed(const Response& response, Real speed, Real depth) {
   if (!(response.mobility > response.least)) return 0;
   if (response.turn * depth > kMaxTurn * response.mobility) return 0;
@@ -99,17 +112,21 @@ Real limitSpeed(const Response& response, Real speed, Real depth) {
   return speed;
 }
 
+/// Speed that an equality needs as a target to carry ten times the weight of everything.
+Real carryingSpeed(const model::ModelData& model, const solver::SapConstraint& constraint,
+                   const Response& response, const SapWorkspace& sap) {
+  constexpr Real kReserve = 10;
+  if (constraint.kind != solver::SapKind::Bilateral) return 0;
+  return kReserve *
+         kernel::nearRigidRegularization(model.options.sap.nearRigidBilateral, response.mobility) *
+         sap.problem.dt * sap.weight;
+}
+
 bool hasLever(const Real* row, int n) {
   return std::any_of(row, row + n, [](Real entry) { return std::fabs(entry) >= kLever; });
 }
 
 }  // namespace
-
-Real limitRecovery(const model::ModelData& model, const RecoveryRow& row, Real speed,
-                   SapWorkspace& sap) {
-  if (!isTree(model, sap, row.clique1) && !isTree(model, sap, row.clique2)) return speed;
-  return limitSpeed(responseOf(model, row, sap), speed, 0);
-}
 
 void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real relaxationTime,
                           Real* gap, SapWorkspace& sap) {
@@ -166,11 +183,12 @@ void limitRowRecovery(const model::ModelData& model, int c, Real speed, Real rel
   const bool isWrong = constraint.kind == solver::SapKind::Limit ? *target < 0 : *target != 0;
   if (!isWrong) return;
   const Real duration = sap.problem.dt + relaxationTime;
-  const Real wanted = std::min(std::fabs(*target) / duration, speed);
-  const Real limited = limitRecovery(
+  const Response response = responseOf(
       model,
       {constraint.clique1, constraint.clique2, sap.problem.jacobian1(c), sap.problem.jacobian2(c)},
-      wanted, sap);
+      sap);
+  const Real limited =
+      limitSpeed(response, speed, 0) + carryingSpeed(model, constraint, response, sap);
   if (limited * duration < std::fabs(*target)) *target = std::copysign(limited * duration, *target);
 }
 
@@ -193,10 +211,12 @@ void limitVectorRecovery(const model::ModelData& model, int c, int first, Real s
   combine(constraint.clique1, sap.problem.jacobian1(c), &sap.recoveryRow1);
   combine(constraint.clique2, sap.problem.jacobian2(c), &sap.recoveryRow2);
   const Real duration = sap.problem.dt + relaxationTime;
-  const Real limited = limitRecovery(
+  const Response response = responseOf(
       model,
       {constraint.clique1, constraint.clique2, sap.recoveryRow1.data(), sap.recoveryRow2.data()},
-      std::min(length / duration, speed), sap);
+      sap);
+  const Real limited =
+      limitSpeed(response, speed, 0) + carryingSpeed(model, constraint, response, sap);
   if (!(limited * duration < length)) return;
   for (int i = 0; i < 3; ++i) target[i] = along[i] * limited * duration;
 }

@@ -2,7 +2,7 @@
 //
 // How fast overlaps, violated limits and violated equalities are put right. What starts wrong is
 // led back, not thrown: neither the points that are wrong nor any joint that has to move for them
-// goes faster than these speeds on that account.
+// goes faster than these speeds on that account. The mass matrices of the trees are factored.
 #pragma once
 
 #include "contact/sap_workspace.hpp"
@@ -12,13 +12,6 @@ namespace tangere::contact {
 inline constexpr Real kMaxRecoverySpeed = 1;  ///< of points and sliding joints [m/s]
 inline constexpr Real kMaxRecoveryRate = 3;   ///< of angles and turning joints [rad/s]
 
-/// A row over the velocities of one or two cliques; numVelocities entries each.
-struct RecoveryRow {
-  int clique1 = -1, clique2 = -1;
-  const Real* row1 = nullptr;
-  const Real* row2 = nullptr;
-};
-
 /// That of a contact [m].
 [[nodiscard]] inline Real* gapOf(int c, solver::SapProblem& problem) {
   const solver::SapConstraint& constraint = problem.constraints[c];
@@ -26,14 +19,6 @@ struct RecoveryRow {
              ? &problem.huntCrossleys[constraint.parameters].gap
              : &problem.contacts[constraint.parameters].gap;
 }
-
-/// At most `speed`, the rate of the row that is asked for: such that the impulse that gives it to
-/// bodies at rest moves no joint faster than the limits above. Zero where the joints leave the row
-/// no way to move, as at a point on the axis of a hinge: what is there of the row is rounding, and
-/// an impulse for it would be without bound. Free bodies are not limited. The mass matrices of the
-/// trees are factored.
-[[nodiscard]] Real limitRecovery(const model::ModelData& model, const RecoveryRow& row, Real speed,
-                                 SapWorkspace& sap);
 
 /// Of the one coordinate of a joint.
 [[nodiscard]] inline Real maxRecoveryRate(JointType type) {
@@ -45,7 +30,7 @@ struct RecoveryRow {
   return gap < -rate * duration ? -rate * duration : gap;
 }
 
-/// limitRecovery() for the three rows of a contact point of unlimited stiffness that overlaps by
+/// For the three rows of a contact point of unlimited stiffness that overlaps by
 /// `depth`: shortens `gap`, and clears the rows where joints cannot part the two, however far they
 /// turn. What pushes without any chance would only hold the joints by its friction.
 void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real relaxationTime,
@@ -56,8 +41,9 @@ void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real
 /// much: the problem is to be solved again.
 [[nodiscard]] bool shortenRecovery(const model::ModelData& model, SapWorkspace& sap);
 
-/// limitRecovery() for the one row of a limit or an equality: shortens its target, of which no more
-/// than `speed` is put right.
+/// For the one row of a limit or an equality: shortens its target, of which no more
+/// than `speed` is put right. An equality carries its load by an error, the larger the lighter the
+/// bodies that it joins: what the weight of all others may need comes on top.
 void limitRowRecovery(const model::ModelData& model, int c, Real speed, Real relaxationTime,
                       SapWorkspace& sap);
 /// The same for three rows from `first` on that are a vector: along that vector.

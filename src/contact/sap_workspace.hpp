@@ -148,6 +148,7 @@ struct SapWorkspace {
   std::vector<StepWeights> weights;      ///< with which these two are
   std::vector<Real> scratch;
   std::vector<Real> recoveryRow1, recoveryRow2;
+  Real weight = 0;              ///< of all bodies together; only where there are equalities [N]
   std::vector<int> recovering;  ///< contacts on trees that part faster than a little
   std::vector<dynamics::LinkWrench> wrenches;
   std::vector<Real> nextPositions;
