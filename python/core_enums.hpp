@@ -21,6 +21,7 @@ TANGERE_PYTHON_ENUM(tangere::SapLinearSolver);
 TANGERE_PYTHON_ENUM(tangere::SoftPreconditioner);
 TANGERE_PYTHON_ENUM(tangere::SapGuess);
 TANGERE_PYTHON_ENUM(tangere::SapContactModel);
+TANGERE_PYTHON_ENUM(tangere::SapFriction);
 TANGERE_PYTHON_ENUM(tangere::EventMethod);
 TANGERE_PYTHON_ENUM(tangere::EventPolicy);
 TANGERE_PYTHON_ENUM(tangere::RestitutionDamping);

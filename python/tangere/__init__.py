@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         PositionCorrection,
         RestitutionDamping,
         SapContactModel,
+        SapFriction,
         SapGuess,
         SapLinearSolver,
         SapOptions,
@@ -154,8 +155,8 @@ _HOMES = {
         "EventOptions EventPolicy EventRecord EventStatistics FrictionOf GainsOf HandlerForce "
         "HandlerView ImportNote ImpulseOptions Joint JointStep JointType Keyframe MassScale "
         "Material MaterialPair Model ModelBuilder ModelParameters PlaneContact PositionCorrection "
-        "RestitutionDamping SapContactModel SapGuess SapLinearSolver SapOptions Sensor SensorFrame "
-        "SensorType ShapePairRule SimulationOptions Site SleepOptions SoftAttachment SoftBody "
+        "RestitutionDamping SapContactModel SapFriction SapGuess SapLinearSolver SapOptions Sensor "
+        "SensorFrame SensorType ShapePairRule SimulationOptions Site SleepOptions SoftAttachment SoftBody "
         "SoftPreconditioner SoftView SolverType StartPosition StepReport StepStatus Tendon "
         "TendonTerm TendonVia ViaKind published_materials published_pairs read_tet_mesh "
         "write_tet_mesh"
@@ -247,6 +248,7 @@ __all__ = [
     "RestitutionDamping",
     "Rollout",
     "SapContactModel",
+    "SapFriction",
     "SapGuess",
     "SapLinearSolver",
     "SapOptions",

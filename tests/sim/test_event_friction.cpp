@@ -157,7 +157,8 @@ TEST(EventFriction, ARodThatLandsObliquelyObeysCoulombsLawWhateverItsFriction) {
   EXPECT_GT(numSliding, 20);
 }
 
-// Each of these took minutes, or did not come to an end, with a friction of 100.
+// With a friction of 100 the two boxes did not come to an end, and the plank took eighty times as
+// long.
 TEST(EventFriction, BodiesOfGreatFrictionTakeAsManyStepsAsThoseOfLittle) {
   const auto box = std::make_shared<Box>(Vec3{0.05, 0.05, 0.05});
   std::vector<std::pair<std::string, std::vector<Body>>> scenes;
