@@ -111,7 +111,9 @@ void bindSolverOptions(nb::module_& m) {
       field("small_spin", &Event::smallSpin, "regularizes rolling resistance [rad/s]"),
       field("rest_period", &Event::restPeriod, "of a rigid contact that stays [s]"),
       field("impact_speed", &Event::impactSpeed, "slower approach is no impact [m/s]"),
-      field("slip_speed", &Event::slipSpeed, "friction is below its full value up to here [m/s]"));
+      field("slip_speed", &Event::slipSpeed, "friction is below its full value up to here [m/s]"),
+      field("max_correction_speed", &Event::maxCorrectionSpeed,
+            "what overlaps at the start comes apart no faster [m/s]"));
 }
 
 }  // namespace tangere::python

@@ -26,9 +26,10 @@ struct HandlerForce;
 enum class StepStatus : std::uint32_t {
   Ok = 0,
   SolverNotConverged = 1u << 0,  ///< An island was left with over 1 % of what gravity adds.
-  StateNotFinite = 1u << 1,     ///< NaN or Inf: the state is the one before this step; contacts may
-                                ///< have lost their memory.
-  EnergyInjected = 1u << 2,     ///< Contacts did positive work beyond rounding.
+  StateNotFinite = 1u << 1,  ///< NaN or Inf: the state is the one before this step; contacts may
+                             ///< have lost their memory.
+  EnergyInjected = 1u << 2,  ///< Contacts did positive work beyond rounding; of the event solver:
+                             ///< will do, bodies overlap at the start.
   QueryNotConverged = 1u << 3,  ///< A collision query used its best answer.
   ImpactsCut = 1u << 4,         ///< More impacts than maxImpactsPerStep: the rest were inelastic.
   HandlerRefused = 1u << 5,     ///< A contact handler gave rows that cannot be: they were left out.
@@ -71,7 +72,8 @@ struct EnergyLedger {
   Real contactFriction = 0;  ///< negative: heat
   Real kinematic = 0;        ///< work of kinematic bodies on those they touch
   Real constraint = 0;       ///< work of joint limits and equalities
-  Real correction = 0;       ///< potential energy given by moving bodies out of each other
+  Real correction = 0;       ///< potential energy given by moving bodies out of each other; of the
+                             ///< event solver: what overlaps held at the start
   Real integration = 0;      ///< potential energy of x += dt v against the mean velocity
   Real gyroscopic = 0;       ///< of turning the inertia; rounding for free bodies
   Real residual = 0;

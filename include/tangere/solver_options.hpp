@@ -122,6 +122,8 @@ struct EventOptions {
   /// Friction is below its full value up to here, times its coefficient where that is above 1
   /// [m/s].
   Real slipSpeed = 1e-9;
+  /// What overlaps at the start comes apart no faster [m/s].
+  Real maxCorrectionSpeed = 0.1;
 };
 
 /// The convex solver (SAP).

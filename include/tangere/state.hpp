@@ -32,6 +32,7 @@ struct EventContactMemory {
   std::uint64_t isDeparting = 0;  ///< 1: thrown apart by an impact and not clear of each other yet
   Real approachSpeed = 0;         ///< when the contact began [m/s]
   Real effectiveMass = 0;         ///< of a rigid contact, when it began [kg]
+  Real overlap = 0;               ///< how deep it was at the start, where that was too deep [m]
 };
 
 /// The arrays are the rows of state_fields.inc.

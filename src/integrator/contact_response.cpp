@@ -19,8 +19,6 @@ constexpr Real kTwoPi = 6.283185307179586477;
 /// Friction of a pressure has its full size from here on: polygons come and go under a patch that
 /// rests, and each sees the patch's spin at its own place [m/s].
 constexpr Real kFoundationSlip = 1e-6;
-/// What starts deep in something rigid leaves it at most this fast [m/s].
-constexpr Real kMaxLeavingSpeed = 1;
 
 Real shortestEdge(const Convex& hull);
 Real shortestEdge(const Mesh& mesh);
@@ -112,6 +110,7 @@ ContactLaw makeContactLaw(const model::ModelData& model, int shape1, int shape2)
     case Kind::Rigid:
       law.frequency = kTwoPi / options.restPeriod;
       law.impactSpeed = options.impactSpeed;
+      law.maxLeavingSpeed = options.maxCorrectionSpeed;
       break;
     case Kind::Foundation:
       law.relaxationTime = pair.relaxationTime;
@@ -142,6 +141,15 @@ void beginContact(const EventOptions& options, Real approachSpeed, ContactLaw* l
                      : kernel::floresDamping(e, approachSpeed, options.maxDamping);
 }
 
+void limitRelease(Real depth, Real speed, ContactLaw* law) {
+  const bool isDamped = law->kind == Kind::Hertz || law->kind == Kind::HuntCrossley ||
+                        (law->kind == Kind::Foundation && law->isHuntCrossley);
+  if (isDamped)
+    law->damping = std::max(law->damping, 1 / speed);
+  else if (law->kind == Kind::Linear || law->kind == Kind::Foundation)
+    law->relaxationTime = std::max(law->relaxationTime, depth / speed);
+}
+
 Real dampingSlope(const EventOptions& options, Real approachSpeed, const ContactLaw& law) {
   if (law.kind != Kind::Hertz || !(approachSpeed > law.impactSpeed)) return 0;
   ContactLaw begun = law;
@@ -170,6 +178,15 @@ PointForce evaluateForce(const ContactLaw& law, const PointMotion& motion) {
     resist(law.rollingArm, roll);
   }
   return out;
+}
+
+Real storedEnergy(const ContactLaw& law, const PointMotion& motion) {
+  if (!(motion.depth > 0)) return 0;
+  PointMotion still = motion;
+  still.rate = 0;
+  // The force at rest grows with the depth to the power of 3/2 or 1.
+  const Real part = law.kind == Kind::Hertz ? Real(0.4) : Real(0.5);
+  return part * normalForceOf(law, still).force * motion.depth;
 }
 
 namespace {
@@ -379,7 +396,7 @@ kernel::NormalForce<Real> normalForceOf(const ContactLaw& law, const PointMotion
                                        motion.rate);
     case Kind::Rigid:
       return kernel::restForce(motion.effectiveMass * motion.weight, law.frequency,
-                               kMaxLeavingSpeed, motion.depth, motion.rate);
+                               law.maxLeavingSpeed, motion.depth, motion.rate);
     case Kind::Observer:
     case Kind::Foundation:
       break;

@@ -48,18 +48,19 @@ struct ContactLaw {
   /// `damping` times the rate, this times the direction of the rate, full from the speed on. Its
   /// slope at rest is `damping`. Speed 0: not so.
   Real hysteresis = 0, hysteresisSpeed = 0;
-  Real relaxationTime = 0;      ///< Linear and Foundation [s]
-  bool isHuntCrossley = false;  ///< of a Foundation: which of the two dissipates
-  Real frequency = 0;           ///< Rigid: 2 pi / restPeriod [rad/s]
-  Real friction = 0;            ///< Coulomb
-  Real restitution = 0;         ///< Hertz (through the damping) and Rigid (impacts)
-  Real impactSpeed = 0;         ///< slower approach does not bounce [m/s]
-  Real contactRadius = 0;       ///< Hertz: r* [m]
-  Real spinArm = 0;             ///< torque against all relative spin over normal force [m]
-  Real torsionArm = 0;          ///< against spin about the normal [m]
-  Real rollingArm = 0;          ///< against spin about the tangents [m]
-  Real smallSpeed = 0;          ///< friction has its full size from here on [m/s]
-  Real smallSpin = 0;           ///< [rad/s]
+  Real relaxationTime = 0;            ///< Linear and Foundation [s]
+  bool isHuntCrossley = false;        ///< of a Foundation: which of the two dissipates
+  Real frequency = 0;                 ///< Rigid: 2 pi / restPeriod [rad/s]
+  Real friction = 0;                  ///< Coulomb
+  Real restitution = 0;               ///< Hertz (through the damping) and Rigid (impacts)
+  Real impactSpeed = 0;               ///< slower approach does not bounce [m/s]
+  Real contactRadius = 0;             ///< Hertz: r* [m]
+  Real spinArm = 0;                   ///< torque against all relative spin over normal force [m]
+  Real torsionArm = 0;                ///< against spin about the normal [m]
+  Real rollingArm = 0;                ///< against spin about the tangents [m]
+  Real smallSpeed = 0;                ///< friction has its full size from here on [m/s]
+  Real smallSpin = 0;                 ///< [rad/s]
+  Real maxLeavingSpeed = kUnlimited;  ///< Rigid: what is deep in it leaves no faster [m/s]
 
   /// Fast approach is an impact: velocities jump.
   [[nodiscard]] bool isRigid() const { return kind == Kind::Rigid; }
@@ -76,6 +77,10 @@ struct ContactLaw {
 
 /// Sets the damping of a contact that begins at this speed of approach (not negative).
 void beginContact(const EventOptions& options, Real approachSpeed, ContactLaw* law);
+
+/// Of a contact that was there at the start, `depth` deep: more damping, so that it pushes nothing
+/// apart faster than `speed`. Rigid ones never do.
+void limitRelease(Real depth, Real speed, ContactLaw* law);
 
 /// Of the damping by the speed of approach [s^2/m^2]; 0 where it does not depend on it. For
 /// gradients through events.
@@ -104,6 +109,8 @@ struct PointForce {
   Real tensionSignal = 1;
 };
 [[nodiscard]] PointForce evaluateForce(const ContactLaw& law, const PointMotion& motion);
+/// What the spring of a point holds, damping left out [J].
+[[nodiscard]] Real storedEnergy(const ContactLaw& law, const PointMotion& motion);
 
 /// Of a PointForce with the normal held: what a Jacobian is made of.
 struct PointForceDerivatives {

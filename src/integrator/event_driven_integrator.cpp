@@ -23,6 +23,9 @@ constexpr int kMaxSamples = 400;
 /// A point that is deeper than this many times the hysteresis when it is first seen did not land
 /// there: another description of the same surfaces has begun.
 constexpr Real kDeepAtFirst = 16;
+/// An overlap of rigid bodies at the start is told that would part them faster than this part of
+/// the speed at which they may.
+constexpr Real kToldOverlap = 0.01;
 /// A pair that an impact throws apart by less than this part of the least impact speed stays.
 constexpr Real kDeparts = 0.1;
 
@@ -104,7 +107,8 @@ AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
     impulses_.beginAt(state.time);
   }
   has_early_events_ = false;
-  if (!is_started_) start(state, &report);
+  if (!is_started_) start(state);
+  report = std::exchange(start_report_, {});
   if (!session_) {  // nothing moves but what is told to
     state.time = target;
     state_.writeTo(y_.data(), state);
@@ -142,14 +146,15 @@ AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
 
 void EventDrivenIntegrator::ensureStarted(const State& state) {
   if (is_started_) return;
-  AdvanceReport ignored;
   events_.clear();
   impulses_.beginAt(state.time);
-  start(state, &ignored);
+  start(state);
   has_early_events_ = true;
 }
 
-void EventDrivenIntegrator::start(const State& state, AdvanceReport* report) {
+void EventDrivenIntegrator::start(const State& state) {
+  start_report_ = {};
+  overlap_energy_ = 0;
   state_.setOrigin(state);
   state_.readFrom(state, y_.data());
   is_started_ = true;
@@ -166,7 +171,8 @@ void EventDrivenIntegrator::start(const State& state, AdvanceReport* report) {
   std::fill(state_.drives().isLimitActive.begin(), state_.drives().isLimitActive.end(), 0);
   updateLimits();
   rebuildContacts(state.time, true);
-  resolveImpacts(state.time, true, report);
+  releaseOverlaps(state);
+  resolveImpacts(state.time, true, &start_report_);
   work_before_ = work_;
   restart(state.time);
 }
@@ -199,7 +205,6 @@ bool EventDrivenIntegrator::takeStep(AdvanceReport* report) {
   OdeStatus status = session_->step();
   for (int retry = 0; retry < kMaxRetries && !isGoingOn(status); ++retry) {
     from = session_->time();
-    report->body1 = bodyOfComponent(session_->worstComponent());
     collectWork(from);
     work_before_ = work_;
     std::copy_n(session_->state().begin(), y_.size(), y_.begin());
@@ -210,9 +215,10 @@ bool EventDrivenIntegrator::takeStep(AdvanceReport* report) {
   }
   if (!isGoingOn(status)) {
     report->cause = status;
+    report->body1 = bodyOfComponent(session_->worstComponent());
+    report->body2 = -1;
     return false;
   }
-  report->body1 = -1;
   has_event_ = status != OdeStatus::Ok;
   event_time_ = session_->time();
   if (has_event_) {  // the last evaluation was somewhere near
@@ -505,6 +511,76 @@ void EventDrivenIntegrator::followPoints() {
   }
 }
 
+/// Contacts that no State remembers were not begun but put there: what is deep gets more damping,
+/// and is told.
+void EventDrivenIntegrator::releaseOverlaps(const State& state) {
+  const auto idOf = [](const EventContactMemory& memory) {
+    return pairId(static_cast<int>(memory.shape1), static_cast<int>(memory.shape2));
+  };
+  const auto isRemembered = [&](const EventContact& contact) {
+    const auto at = std::lower_bound(
+        state.eventContacts.begin(), state.eventContacts.end(), contact.id,
+        [&](const EventContactMemory& memory, std::uint64_t id) { return idOf(memory) < id; });
+    return at != state.eventContacts.end() && idOf(*at) == contact.id;
+  };
+  if (std::all_of(state_.contacts.begin(), state_.contacts.end(), isRemembered)) return;
+  if (!state_.derivative(state.time, y_.data(), scratch_.data())) return;
+  const Real fastest = model_.options.event.maxCorrectionSpeed;
+  Real most = 0;
+  for (EventContact& contact : state_.contacts) {
+    if (contact.law.isObserver() || isRemembered(contact)) continue;
+    Real depth = 0, stored = 0;
+    const Real speed = releaseSpeed(contact, &depth, &stored);
+    if (!(speed > (contact.law.isRigid() ? kToldOverlap * fastest : fastest))) continue;
+    contact.overlap = depth;
+    limitRelease(contact);
+    overlap_energy_ += stored;
+    start_report_.status = start_report_.status | StepStatus::EnergyInjected;
+    if (!(stored > most)) continue;
+    most = stored;
+    start_report_.body1 = contact.body1;
+    start_report_.body2 = contact.body2;
+  }
+}
+
+/// How fast a contact would push its bodies apart, by the accelerations at hand: those of a spring
+/// that falls off with the depth. None where it holds a load.
+Real EventDrivenIntegrator::releaseSpeed(EventContact& contact, Real* depth, Real* stored) {
+  Real speed = 0;
+  const auto add = [&](const ContactSample& sample) {
+    if (!(sample.motion.depth > 0)) return;
+    *depth = std::max(*depth, sample.motion.depth);
+    *stored += storedEnergy(contact.law, sample.motion);
+    const Real acceleration = state_.accelerationAlong(contact, sample.point.position,
+                                                       sample.point.normal, scratch_.data());
+    speed = std::max(speed, std::sqrt(std::max<Real>(acceleration, 0) * sample.motion.depth));
+  };
+  if (contact.law.kind == ContactLaw::Kind::Foundation) {
+    const ContactSample sum = state_.sampleOf(contact, state_.foundation(contact));
+    add(sum);
+    *stored = sum.force.normalForce * sum.motion.depth / 2;
+    return speed;
+  }
+  Real eps = 0;
+  state_.locate(contact, &distance_, &eps);
+  for (int i = 0; i < distance_.numPoints; ++i) {
+    const EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
+    if (state_.isPressed(contact, point, eps)) add(state_.sample(contact, point, eps));
+  }
+  return speed;
+}
+
+void EventDrivenIntegrator::limitRelease(EventContact& contact) {
+  const Real speed = model_.options.event.maxCorrectionSpeed;
+  integrator::limitRelease(contact.overlap, speed, &contact.law);
+  for (TouchingPoint& point : contact.touching) {
+    ContactLaw law = contact.law;
+    law.damping = point.damping;
+    integrator::limitRelease(contact.overlap, speed, &law);
+    point.damping = law.damping;
+  }
+}
+
 void EventDrivenIntegrator::measureMasses(EventContact& contact, const EventPoint& point) {
   if (contact.law.isObserver()) return;
   const Mat3 R_WC = math::contactFrame(point.normal);
@@ -704,6 +780,7 @@ void EventDrivenIntegrator::remember(State& state) const {
     while (contact->id < pair.id) ++contact;
     memory.approachSpeed = contact->approachSpeed;
     memory.effectiveMass = contact->effectiveMass;
+    memory.overlap = contact->overlap;
     if (contact->touching.empty()) state.eventContacts.push_back(memory);
     for (const TouchingPoint& point : contact->touching) {
       memory.feature1 = point.feature1;
@@ -735,9 +812,13 @@ void EventDrivenIntegrator::recall(const State& state) {
       contact.law = makeContactLaw(model_, contact.shape1, contact.shape2);
       integrator::beginContact(model_.options.event, contact.approachSpeed, &contact.law);
     }
+    last_contacts_.back().overlap = memory.overlap;
     recallPoint(memory, last_contacts_.back());
   }
-  for (EventContact& contact : last_contacts_) measureTension(contact);
+  for (EventContact& contact : last_contacts_) {
+    if (contact.overlap > 0) limitRelease(contact);
+    measureTension(contact);
+  }
   state_.contacts.clear();
 }
 

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tangere::integrator {
@@ -51,6 +52,9 @@ class EventDrivenIntegrator final : private OdeSystem {
   [[nodiscard]] std::span<const EventRecord> events() const { return events_; }
   /// Of all forces since construction, in rows of the ledger [J].
   [[nodiscard]] const Powers& work() const { return work_; }
+  /// What overlaps held at the start, if advance() has started since it was last asked for: their
+  /// contacts have it from nowhere [J].
+  [[nodiscard]] Real takeOverlapEnergy() { return std::exchange(overlap_energy_, Real(0)); }
   [[nodiscard]] EventStatistics statistics() const;
   /// Restarts with a root function that is exactly zero, which must not be.
   [[nodiscard]] std::int64_t numZeroRestarts() const { return num_zero_restarts_; }
@@ -71,7 +75,7 @@ class EventDrivenIntegrator final : private OdeSystem {
   [[nodiscard]] bool isMatrixStale(bool isConverged) override;
   [[nodiscard]] bool straightenResidual(Real gamma, Real* r) override;
 
-  void start(const State& state, AdvanceReport* report);
+  void start(const State& state);
   void restart(Real t);
   [[nodiscard]] bool takeStep(AdvanceReport* report);
   /// What begins and ends again within the last step: the end of its bracket, or none.
@@ -92,6 +96,9 @@ class EventDrivenIntegrator final : private OdeSystem {
   void handleEvent(Real t, AdvanceReport* report);
   void rebuildContacts(Real t, bool isStart);
   void addContact(NearPair& pair, Real t, bool isStart);
+  void releaseOverlaps(const State& state);
+  [[nodiscard]] Real releaseSpeed(EventContact& contact, Real* depth, Real* stored);
+  void limitRelease(EventContact& contact);
   /// Which points of a contact touch, at an event; the fastest of those that began, or -1.
   int updatePoints(EventContact& contact);
   void addLanded(EventContact& contact, Real t, bool isStart);
@@ -133,7 +140,9 @@ class EventDrivenIntegrator final : private OdeSystem {
   std::vector<ShapeSpeed> start_speed_, end_speed_;  // of shapes, over the last step
   const std::atomic<bool>* interrupt_ = nullptr;
   bool is_started_ = false;
-  bool has_stepped_ = false;       // since the last restart
+  bool has_stepped_ = false;    // since the last restart
+  AdvanceReport start_report_;  // what is to be told of the start
+  Real overlap_energy_ = 0;
   bool has_early_events_ = false;  // of a start that no advance() has told yet
   bool has_event_ = false;         // the session stands at a root that was not handled yet
   Real event_time_ = 0;            // of it

@@ -246,21 +246,8 @@ void EventImpacts::findBounces(Real t, const Real* y, bool isInelastic) {
 
 /// At the accelerations of rate_.
 bool EventImpacts::isBounceSeen(const EventContact& contact, const EventPoint& point, Real speed) {
-  std::fill(change_.begin(), change_.end(), Real(0));
-  if (contact.link1 >= 0)
-    state_.addWrench(contact.link1, point.position, point.normal, {}, change_.data());
-  if (contact.link2 >= 0)
-    state_.addWrench(contact.link2, point.position, -point.normal, {}, change_.data());
-  // J^T n times the accelerations, those of free turns in world axes.
-  for (const EventState::FreeTurn& turn : state_.freeTurns()) {
-    Real* at = change_.data() + turn.dof;
-    const Vec3 world = state_.rotationOf(turn) * Vec3{at[0], at[1], at[2]};
-    at[0] = world.x, at[1] = world.y, at[2] = world.z;
-  }
-  Real acceleration = 0;
-  const Real* a = rate_.data() + state_.numPositions();
-  for (std::size_t k = 0; k < change_.size(); ++k)
-    acceleration += change_[k] * a[state_.trees().dofs[k].v];
+  const Real acceleration =
+      state_.accelerationAlong(contact, point.position, point.normal, rate_.data());
   if (!(acceleration < 0)) return true;
   const EventOptions& options = state_.model().options.event;
   Real farthest = 0;

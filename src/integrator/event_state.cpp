@@ -734,4 +734,22 @@ Real EventState::mobility(const EventContact& contact, const Vec3& p_W, const Ve
   return sum;
 }
 
+Real EventState::accelerationAlong(const EventContact& contact, const Vec3& p_W,
+                                   const Vec3& direction, const Real* yDot) {
+  Real* row = scratch_.data();
+  std::fill_n(row, trees_.dofs.size(), Real(0));
+  if (contact.link1 >= 0) addWrench(contact.link1, p_W, direction, {}, row);
+  if (contact.link2 >= 0) addWrench(contact.link2, p_W, -direction, {}, row);
+  // J^T n times the accelerations, those of free turns in world axes.
+  for (const FreeTurn& turn : free_turns_) {
+    Real* at = row + turn.dof;
+    const Vec3 world = rotationOf(turn) * Vec3{at[0], at[1], at[2]};
+    at[0] = world.x, at[1] = world.y, at[2] = world.z;
+  }
+  Real sum = 0;
+  const Real* a = yDot + num_q_;
+  for (std::size_t k = 0; k < trees_.dofs.size(); ++k) sum += row[k] * a[trees_.dofs[k].v];
+  return sum;
+}
+
 }  // namespace tangere::integrator

@@ -76,6 +76,7 @@ struct EventContact {
   Real approachSpeed = 0;  ///< when it began [m/s]
   Real effectiveMass = 0;  ///< of the heavier side, along the normal when it began [kg]
   Real mobility = 0;       ///< along the tangents when it began; 0: nothing slides there [1/kg]
+  Real overlap = 0;        ///< how deep it was at the start, where that was too deep [m]
   Real size = 0;           ///< smallerSize() [m]
   /// Its points begin each for itself: those that do not touch carry nothing. Of laws for which it
   /// matters how fast a contact begins.
@@ -194,6 +195,10 @@ class EventState {
                                        const FoundationForce& force) const;
   /// n^T J M^-1 J^T n at a point of two bodies [1/kg]; factors the masses.
   [[nodiscard]] Real mobility(const EventContact& contact, const Vec3& p_W, const Vec3& direction);
+  /// n^T of the relative acceleration of two bodies at a point, when velocities change by yDot and
+  /// nothing turns [m/s^2].
+  [[nodiscard]] Real accelerationAlong(const EventContact& contact, const Vec3& p_W,
+                                       const Vec3& direction, const Real* yDot);
   /// How fast friction grows with the slip at each point that carries force [N s/m], of the last
   /// addContactForces(); and what slips there [1/kg].
   struct FrictionSlope {

@@ -308,6 +308,7 @@ void SceneReader::readEvent(const Value& value) {
   out.restPeriod = number("rest_period", kPeriod, out.restPeriod);
   out.impactSpeed = number("impact_speed", kSpeed, out.impactSpeed);
   out.slipSpeed = number("slip_speed", kPositiveSpeed, out.slipSpeed);
+  out.maxCorrectionSpeed = number("max_correction_speed", kPositiveSpeed, out.maxCorrectionSpeed);
   table.finish();
 }
 

@@ -133,7 +133,8 @@ void addEvent(core::StableHash& hash, const ModelData& data) {
   const EventOptions& event = data.options.event;
   addAll(hash, event.method, event.relativeTolerance, event.absoluteTolerance, event.maxStep,
          event.policy, event.damping, event.maxDamping, event.stiffnessReduction, event.smallSpeed,
-         event.smallSpin, event.restPeriod, event.impactSpeed, event.slipSpeed);
+         event.smallSpin, event.restPeriod, event.impactSpeed, event.slipSpeed,
+         event.maxCorrectionSpeed);
   for (const Material& material : data.materials)
     addAll(hash, material.contact, material.youngsModulus, material.poissonRatio);
   for (const ContactMaterial& pair : data.materialPairs)

@@ -41,6 +41,8 @@ void requireEvent(const EventOptions& event) {
                   "impact speed must be finite and not negative [m/s]", event.impactSpeed);
   TANGERE_REQUIRE(isPositive(event.slipSpeed), "slip speed must be positive and finite [m/s]",
                   event.slipSpeed);
+  TANGERE_REQUIRE(isPositive(event.maxCorrectionSpeed),
+                  "correction speed must be positive and finite [m/s]", event.maxCorrectionSpeed);
 }
 
 }  // namespace

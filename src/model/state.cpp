@@ -75,6 +75,7 @@ std::uint64_t State::hash() const {
     hash.add(contact.isDeparting);
     hash.add(contact.approachSpeed);
     hash.add(contact.effectiveMass);
+    hash.add(contact.overlap);
   }
   return hash.value();
 }

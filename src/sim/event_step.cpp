@@ -77,13 +77,15 @@ void EventStep::advance(Real target, State& state, model::Workspace& ws) {
   ledger.potential = after.potential;
   ledger.external = did(PowerRow::External);
   ledger.damping = did(PowerRow::Damping);
-  ledger.contactNormal = did(PowerRow::ContactNormal);
+  ledger.correction = integrator_.takeOverlapEnergy();
+  ledger.contactNormal = did(PowerRow::ContactNormal) - ledger.correction;
   ledger.contactFriction = did(PowerRow::ContactFriction);
   ledger.kinematic = did(PowerRow::Kinematic);
   ledger.constraint = did(PowerRow::Constraint);
-  ledger.residual = after.kinetic + after.potential - before.kinetic - before.potential -
-                    (ledger.external + ledger.damping + ledger.contactNormal +
-                     ledger.contactFriction + ledger.kinematic + ledger.constraint);
+  ledger.residual =
+      after.kinetic + after.potential - before.kinetic - before.potential -
+      (ledger.external + ledger.damping + ledger.contactNormal + ledger.contactFriction +
+       ledger.kinematic + ledger.constraint + ledger.correction);
   forEachPoint(state, [&](const EventContact&, const ContactSample& sample) {
     ++ws.report.numContacts;
     ws.report.maxDepth = std::max(ws.report.maxDepth, sample.motion.depth);

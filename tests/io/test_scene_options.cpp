@@ -125,9 +125,9 @@ TEST(SceneToml, EveryOptionHasAKey) {
   EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
   EXPECT_EQ(sizeof(SleepOptions), 32u);
   EXPECT_EQ(sizeof(SapOptions), 136u);
-  EXPECT_EQ(sizeof(EventOptions), 96u);
+  EXPECT_EQ(sizeof(EventOptions), 104u);
   EXPECT_EQ(sizeof(ContactLimits), 24u);
-  EXPECT_EQ(sizeof(SimulationOptions), 496u);
+  EXPECT_EQ(sizeof(SimulationOptions), 504u);
 }
 
 TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
@@ -231,7 +231,8 @@ TEST(SceneToml, EveryOptionOfTheEventSolverIsPartOfTheModelsHash) {
        {"method = \"adams\"", "relative_tolerance = 1e-9", "absolute_tolerance = 1e-11",
         "max_step = 0.1", "policy = \"touching\"", "damping = \"flores\"", "max_damping = 1000",
         "stiffness_reduction = 0.5", "small_speed = 0.02", "small_spin = 0.02",
-        "rest_period = 2e-4", "impact_speed = 1e-5", "slip_speed = 1e-8"}) {
+        "rest_period = 2e-4", "impact_speed = 1e-5", "slip_speed = 1e-8",
+        "max_correction_speed = 0.5"}) {
     EXPECT_NE(hashOf(simulationWith(event + "event." + option)), usual) << option;
     // The other solvers do not read it: what they recorded stays theirs.
     EXPECT_EQ(hashOf(simulationWith("event." + option)), hashOf(simulationWith(""))) << option;
@@ -244,7 +245,8 @@ TEST(SceneToml, OptionsOfTheEventSolverAreRead) {
                           "relative_tolerance = 1e-9\nabsolute_tolerance = 1e-11\nmax_step = 0.1\n"
                           "policy = \"touching\"\ndamping = \"flores\"\nmax_damping = 1000\n"
                           "stiffness_reduction = 0.5\nsmall_speed = 0.02\nsmall_spin = 0.03\n"
-                          "rest_period = 2e-4\nimpact_speed = 1e-5\nslip_speed = 1e-8"))
+                          "rest_period = 2e-4\nimpact_speed = 1e-5\nslip_speed = 1e-8\n"
+                          "max_correction_speed = 0.5"))
           .model.options()
           .event;
   EXPECT_EQ(o.method, EventMethod::Adams);
@@ -260,6 +262,7 @@ TEST(SceneToml, OptionsOfTheEventSolverAreRead) {
   EXPECT_EQ(o.restPeriod, 2e-4);
   EXPECT_EQ(o.impactSpeed, 1e-5);
   EXPECT_EQ(o.slipSpeed, 1e-8);
+  EXPECT_EQ(o.maxCorrectionSpeed, 0.5);
 }
 
 TEST(SceneToml, MistakesInOptionsOfTheEventSolverAreLocated) {

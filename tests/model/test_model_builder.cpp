@@ -141,6 +141,7 @@ TEST(ModelBuilder, RefusesOptionsBeyondTheirRange) {
     refuses([&](auto& o) { o.event.smallSpin = bad; });
     refuses([&](auto& o) { o.event.restPeriod = bad; });
     refuses([&](auto& o) { o.event.impactSpeed = bad; });
+    refuses([&](auto& o) { o.event.maxCorrectionSpeed = bad; });
     refuses([&](auto& o) { o.event.slipSpeed = bad; });
   }
   refuses([](auto& o) { o.event.stiffnessReduction = 2; });
