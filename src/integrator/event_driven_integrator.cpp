@@ -619,7 +619,7 @@ void EventDrivenIntegrator::measureTension(EventContact& contact) {
   Real eps = 0;
   state_.locate(contact, &distance_, &eps);
   const ContactSample sample = state_.sample(contact, distance_.points[0], eps);
-  contact.isPulled = !(sample.force.tensionSignal > 0);
+  contact.isPulled = !(state_.tensionOf(contact, distance_, eps, sample) > 0);
 }
 
 /// Round after round until nothing approaches any more. A round may also drive together what an

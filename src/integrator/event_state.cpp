@@ -596,6 +596,19 @@ void EventState::measureLoad(const PairDistance& at, Real eps, const ContactSamp
   load.depth = deepest.motion.depth;
 }
 
+Real EventState::tensionOf(const EventContact& contact, const PairDistance& at, Real eps,
+                           const ContactSample& deepest) const {
+  Real most = -kUnlimited;
+  if (contact.hasPoints) {
+    for (int i = 0; i < at.numPoints; ++i) {
+      const EventPoint& point = at.points[static_cast<std::size_t>(i)];
+      if (point.touching >= 0)
+        most = std::max(most, sample(contact, point, eps).force.tensionSignal);
+    }
+  }
+  return most > -kUnlimited ? most : deepest.force.tensionSignal;
+}
+
 FoundationForce EventState::foundation(EventContact& contact) const {
   PairMotion motion;
   motion.X_W1 = shapePose(contact.shape1);

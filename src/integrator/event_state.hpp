@@ -189,6 +189,10 @@ class EventState {
   /// Force and place of a contact whose points were located; `deepest`: points[0].
   void measureLoad(const PairDistance& at, Real eps, const ContactSample& deepest,
                    EventContact* contact) const;
+  /// PointForce::tensionSignal of a contact whose points were located: that of the point that
+  /// pushes most, since points have damping of their own; `deepest`: points[0].
+  [[nodiscard]] Real tensionOf(const EventContact& contact, const PairDistance& at, Real eps,
+                               const ContactSample& deepest) const;
   /// Of a contact whose law is a foundation.
   [[nodiscard]] FoundationForce foundation(EventContact& contact) const;
   [[nodiscard]] ContactSample sampleOf(const EventContact& contact,

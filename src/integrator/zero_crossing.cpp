@@ -180,7 +180,7 @@ void ZeroCrossing::evaluate(Real* z) {
     leaving = std::max(leaving, contact.signal);
     if (contact.hasPoints) entering = std::min(entering, nextPoint(eps));
     if (!hasTension(contact.law)) continue;
-    const Real tension = deepest.force.tensionSignal;
+    const Real tension = state_.tensionOf(contact, distance_, eps, deepest);
     if (contact.isPulled)
       returning = std::max(returning, tension);
     else
