@@ -144,10 +144,12 @@ void beginContact(const EventOptions& options, Real approachSpeed, ContactLaw* l
 void limitRelease(Real depth, Real speed, ContactLaw* law) {
   const bool isDamped = law->kind == Kind::Hertz || law->kind == Kind::HuntCrossley ||
                         (law->kind == Kind::Foundation && law->isHuntCrossley);
-  if (isDamped)
+  if (isDamped) {
     law->damping = std::max(law->damping, 1 / speed);
-  else if (law->kind == Kind::Linear || law->kind == Kind::Foundation)
+    law->hysteresisSpeed = 0;
+  } else if (law->kind == Kind::Linear || law->kind == Kind::Foundation) {
     law->relaxationTime = std::max(law->relaxationTime, depth / speed);
+  }
 }
 
 Real dampingSlope(const EventOptions& options, Real approachSpeed, const ContactLaw& law) {

@@ -464,7 +464,7 @@ int EventDrivenIntegrator::updatePoints(EventContact& contact) {
       if (!hasLanded) next.approachSpeed = nearestOf(contact, next).approachSpeed;
       ContactLaw law = contact.law;
       integrator::beginContact(model_.options.event, next.approachSpeed, &law);
-      next.damping = law.damping;
+      next.takeDamping(law);
     }
     next_touching_.push_back(next);
   }
@@ -575,9 +575,9 @@ void EventDrivenIntegrator::limitRelease(EventContact& contact) {
   integrator::limitRelease(contact.overlap, speed, &contact.law);
   for (TouchingPoint& point : contact.touching) {
     ContactLaw law = contact.law;
-    law.damping = point.damping;
+    point.giveDamping(&law);
     integrator::limitRelease(contact.overlap, speed, &law);
-    point.damping = law.damping;
+    point.takeDamping(law);
   }
 }
 
@@ -829,7 +829,7 @@ void EventDrivenIntegrator::recallPoint(const EventContactMemory& memory, EventC
     point.approachSpeed = memory.approachSpeed;
     ContactLaw law = contact.law;
     integrator::beginContact(model_.options.event, point.approachSpeed, &law);
-    point.damping = law.damping;
+    point.takeDamping(law);
   }
 }
 

@@ -553,7 +553,7 @@ void EventState::locate(EventContact& contact, PairDistance* out, Real* eps) {
 ContactLaw EventState::lawAt(const EventContact& contact, const EventPoint& point) {
   ContactLaw law = contact.law;
   if (point.touching >= 0)
-    law.damping = contact.touching[static_cast<std::size_t>(point.touching)].damping;
+    contact.touching[static_cast<std::size_t>(point.touching)].giveDamping(&law);
   return law;
 }
 

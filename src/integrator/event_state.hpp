@@ -63,7 +63,19 @@ struct TouchingPoint {
   std::int32_t feature1 = -1, feature2 = -1;
   Vec3 p_1{}, p_2{};       ///< in the frames of the shapes
   Real approachSpeed = 0;  ///< when it began [m/s]
-  Real damping = 0;        ///< of its law: ContactLaw::damping
+  /// How its law dissipates: as ContactLaw has them.
+  Real damping = 0, hysteresis = 0, hysteresisSpeed = 0;
+
+  void takeDamping(const ContactLaw& law) {
+    damping = law.damping;
+    hysteresis = law.hysteresis;
+    hysteresisSpeed = law.hysteresisSpeed;
+  }
+  void giveDamping(ContactLaw* law) const {
+    law->damping = damping;
+    law->hysteresis = hysteresis;
+    law->hysteresisSpeed = hysteresisSpeed;
+  }
 };
 
 /// An entry of contactDict: a pair that touches, until an event says otherwise.
