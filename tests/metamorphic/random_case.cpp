@@ -73,7 +73,10 @@ std::shared_ptr<const Shape> drawShape(Draw& draw, Real size) {
     std::shared_ptr<const Shape> shape = randomShape(size, draw.random);
     const bool isMesh = shape->type() == ShapeType::Mesh;
     const bool hasRim = shape->type() == ShapeType::Cylinder || shape->type() == ShapeType::Cone;
-    if ((draw.limits.hasMeshes || !isMesh) && (draw.limits.hasRims || !hasRim)) return shape;
+    const bool isHull = shape->type() == ShapeType::Convex;
+    if ((draw.limits.hasMeshes || !isMesh) && (draw.limits.hasRims || !hasRim) &&
+        (draw.limits.hasHulls || !isHull))
+      return shape;
   }
 }
 

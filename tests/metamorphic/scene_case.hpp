@@ -82,6 +82,7 @@ struct CaseLimits {
   bool hasDamping = true;   ///< may have
   bool hasMeshes = true;    ///< may have
   bool hasRims = true;      ///< may have cylinders and cones
+  bool hasHulls = true;     ///< may have
   int maxBodies = 12;
 };
 /// The same for the same seed, solver and limits.

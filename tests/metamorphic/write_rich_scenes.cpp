@@ -16,12 +16,14 @@ namespace tangere::test {
 namespace {
 
 Case richCase(std::uint64_t seed, SolverType solver) {
-  // Of a rim each solver takes its own points, and each of them yields.
+  // Of a rim, and of a face with more than four corners, each solver takes its own points, and each
+  // of them yields.
   Case scene = randomCase(seed, solver,
                           {.hasRobots = false,
                            .hasDamping = false,
                            .hasMeshes = false,
                            .hasRims = solver != SolverType::Sap,
+                           .hasHulls = solver != SolverType::Sap,
                            .maxBodies = 4});
   Random random(scatteredSeed(seed + 31));
   Real lightest = 1e300;
@@ -34,8 +36,7 @@ Case richCase(std::uint64_t seed, SolverType solver) {
   }
   for (Material& material : scene.materials) {
     material.density = 500;
-    // In a rigid impact of bodies that are no balls the two solvers take friction differently.
-    material.friction = solver == SolverType::Sap ? random.uniform(0.1, 0.8) : 0;
+    material.friction = random.uniform(0.1, 0.8);
     material.torsionalFriction = material.rollingFriction = 0;
     material.relaxationTime = 0;
     if (solver == SolverType::Sap) {
