@@ -84,7 +84,7 @@ class CompareTest(ProgramTest):
             low, high = max(keeps), min(fails)
         return low
 
-    def check_first_order(self, scene, *arguments, dt=None, also=("rms", "impulse", "energy")):
+    def check_first_order(self, scene, *arguments, dt=None, also=("rms", "impulse", "energy"), most=1.2):
         ladder = ["--dt", dt] if dt else []
         document = self.compare(SCENES / scene, "--solvers", "sap", *ladder, *arguments)
         sap = document["solvers"][0]
@@ -95,7 +95,7 @@ class CompareTest(ProgramTest):
         self.assertGreaterEqual(sap["order"]["max"]["levels"], 3)
         for quantity in also:
             self.assertGreater(sap["order"][quantity]["order"], 0.8)
-            self.assertLess(sap["order"][quantity]["order"], 1.2)
+            self.assertLess(sap["order"][quantity]["order"], most)
         step = sap["recommended"]
         self.assertLessEqual(step["error"], 0.01)
         true = self.true_step(step["dt"], 0.01, SCENES / scene, arguments)
@@ -119,7 +119,8 @@ class CompareTest(ProgramTest):
         self.check_first_order("billiard_break.toml", "--duration", "0.04", dt="2e-4,1e-4,5e-5,2.5e-5")
 
     def test_gripper_is_first_order(self):
-        self.check_first_order("gripper.xml", "--keyframe", "grip", "--duration", "0.3", dt="2e-3,1e-3,5e-4,2.5e-4")
+        # Its drives go by the midpoint rule: what they alone decide is of second order.
+        self.check_first_order("gripper.xml", "--keyframe", "grip", "--duration", "0.3", dt="2e-3,1e-3,5e-4,2.5e-4", most=2.2)
 
     def test_a_solver_can_be_its_own_reference(self):
         sap = self.sap(SCENES / "sliding_box.toml", "--duration", "0.5", "--reference", "finest")
