@@ -56,6 +56,7 @@ class ImpactQueue {
   void addToRound(const solver::ImpulseGroup& group, Real restitution, Real time);
   [[nodiscard]] int slotOf(int block);
   [[nodiscard]] bool solveRound(Real mostRestitution);
+  [[nodiscard]] bool easeFriction(Real mostRestitution);
   void takeOverRound();
   void giveUpJammed(std::span<const std::uint64_t> set, Real time);
   [[nodiscard]] bool isHeldBy(int block, const solver::ImpulsePoint& point) const;
@@ -498,13 +499,16 @@ void ImpactQueue::resolveTogether(Real time) {
   }
 }
 
-/// Newton's law at several points with friction, or with different coefficients, can add energy
-/// (Kane's example): then by the least coefficient of them all, or without a bounce.
+/// Newton's law with friction, or with different coefficients at several points, can add energy
+/// (Kane's example). Without friction and with one coefficient it never does: so friction gives way
+/// first, as far as it must, then coefficients above the least of them all.
 void ImpactQueue::resolveConnected(std::span<const std::uint64_t> set, Real time) {
   fillRound(set, time);
   if (!memory_.round.points.empty()) {
     const std::vector<Real>& e = memory_.restitution;
-    if (solveRound(1) || solveRound(*std::min_element(e.begin(), e.end())) || solveRound(0)) {
+    const Real least = *std::min_element(e.begin(), e.end());
+    if (solveRound(1) || easeFriction(1) || solveRound(least) || easeFriction(least) ||
+        solveRound(0)) {
       takeOverRound();
       giveUpJammed(set, time);
     }
@@ -522,6 +526,8 @@ void ImpactQueue::fillRound(std::span<const std::uint64_t> set, Real time) {
   memory_.approach.reserve(kUsual);
   memory_.restitution.reserve(kUsual);
   memory_.targets.reserve(kUsual);
+  memory_.rough.reserve(kUsual);
+  memory_.roughMotion.reserve(kUsual);
   memory_.round.blocks.clear();
   memory_.round.points.clear();
   memory_.round.groups.clear();
@@ -594,6 +600,73 @@ bool ImpactQueue::solveRound(Real mostRestitution) {
     exchanged += point.normalImpulse * fastest;
   }
   return work <= kRounding * exchanged || mostRestitution == 0;
+}
+
+/// After a solveRound() that would add energy: on the way from the impulses without friction to
+/// those, as far as it goes without. Both are in the friction cones and reach the targets, and so
+/// is and does all between them. False where those without friction add energy too.
+bool ImpactQueue::easeFriction(Real mostRestitution) {
+  solver::ImpulseProblem& round = memory_.round;
+  const auto impulseOf = [](const solver::ImpulsePoint& p) {
+    return Vec3{p.tangentImpulse[0], p.tangentImpulse[1], p.normalImpulse};
+  };
+  const auto velocityOf = [&](const solver::ImpulsePoint& p) {
+    const solver::ImpulseBlock &block1 = round.blocks[p.block1], &block2 = round.blocks[p.block2];
+    const Vec3 v = block1.velocity + cross(block1.angularVelocity, p.r1) - block2.velocity -
+                   cross(block2.angularVelocity, p.r2);
+    return Vec3{dot(p.tangent1, v), dot(p.tangent2, v), dot(p.normal, v)};
+  };
+  std::vector<model::RoughImpact>& rough = memory_.rough;
+  std::vector<std::pair<Vec3, Vec3>>& motion = memory_.roughMotion;
+  rough.clear();
+  motion.clear();
+  for (solver::ImpulsePoint& point : round.points) {
+    rough.push_back({impulseOf(point), velocityOf(point), point.friction});
+    point.friction = 0;
+  }
+  for (const solver::ImpulseBlock& block : round.blocks)
+    motion.emplace_back(block.velocity, block.angularVelocity);
+  const bool isSmoothPossible = solveRound(mostRestitution);
+  for (std::size_t i = 0; i < rough.size(); ++i) round.points[i].friction = rough[i].friction;
+  if (!isSmoothPossible) return false;
+
+  // With the impulses p + s d the work is w + s b + s^2 c, and at most 0 up to the share s.
+  Real w = 0, b = 0, c = 0;
+  for (std::size_t i = 0; i < rough.size(); ++i) {
+    const solver::ImpulsePoint& point = round.points[i];
+    const Vec3 d = rough[i].impulse - impulseOf(point), after = velocityOf(point);
+    w += point.normalWork + point.frictionWork;
+    b += dot(d, after);
+    c += dot(d, rough[i].velocity - after) / 2;
+  }
+  w = std::min<Real>(w, 0);
+  const Real root = std::sqrt(std::max<Real>(b * b - 4 * c * w, 0));
+  Real share = 0;  // the larger root, written so that nothing cancels
+  if (b > 0) {
+    share = -2 * w / (b + root);
+  } else if (c > 0) {
+    share = (root - b) / (2 * c);
+  }
+  share = std::clamp<Real>(share, 0, 1);
+  for (std::size_t k = 0; k < motion.size(); ++k) {
+    solver::ImpulseBlock& block = round.blocks[k];
+    block.velocity += (motion[k].first - block.velocity) * share;
+    block.angularVelocity += (motion[k].second - block.angularVelocity) * share;
+  }
+  for (std::size_t i = 0; i < rough.size(); ++i) {
+    solver::ImpulsePoint& point = round.points[i];
+    const Vec3 smooth = impulseOf(point);
+    const Vec3 impulse = smooth + (rough[i].impulse - smooth) * share;
+    const Vec3 v = motion_.velocityAt(ws_.problem.points[memory_.roundPoint[i]]);
+    const Vec3 before{dot(point.tangent1, v), dot(point.tangent2, v), dot(point.normal, v)};
+    const Vec3 mean = (before + velocityOf(point)) * Real(0.5);
+    point.tangentImpulse[0] = impulse.x;
+    point.tangentImpulse[1] = impulse.y;
+    point.normalImpulse = impulse.z;
+    point.normalWork = impulse.z * mean.z;
+    point.frictionWork = impulse.x * mean.x + impulse.y * mean.y;
+  }
+  return true;
 }
 
 void ImpactQueue::takeOverRound() {

@@ -114,6 +114,12 @@ struct StartPoint {
   Real gap = 0;
 };
 
+/// A point of an impact: along tangent1, tangent2 and the normal.
+struct RoughImpact {
+  Vec3 impulse{}, velocity{};  ///< the velocity after it
+  Real friction = 0;
+};
+
 /// What the resolution of impacts keeps between steps for its memory alone.
 struct ImpactMemory {
   std::vector<ImpactCandidate> candidates;   ///< in order of groups
@@ -135,6 +141,8 @@ struct ImpactMemory {
   std::vector<int> roundPoint;                   ///< the same for its points
   std::vector<Real> approach, restitution, targets;
   solver::ImpulseProblem round;
+  std::vector<RoughImpact> rough;                  ///< of its points, with all their friction
+  std::vector<std::pair<Vec3, Vec3>> roughMotion;  ///< the same of its blocks: v and w
 };
 
 struct Workspace {

@@ -270,6 +270,71 @@ TEST(ImpactLaws, ALandingUnderGravityConvergesWithTheStep) {
   }
 }
 
+// --- Bouncing with friction -------------------------------------------------------------------
+
+/// A rod that comes down on its end, without spin: by Newton's law alone, and with what Coulomb's
+/// law would do to it.
+struct RodLanding {
+  Real tilt = 0.6;   ///< of the rod from upright
+  Real slide = 0.3;  ///< speed across, to where the rod leans
+  Real friction = 0.9, restitution = 0.9;
+};
+
+TEST(ImpactLaws, WhereFrictionWouldAddEnergyItGivesWayAndNotTheBounce) {
+  int numGaining = 0;
+  for (int k = 0; k < 400; ++k) {
+    const RodLanding rod{.tilt = 0.1 + 0.06 * (k % 20),
+                         .slide = -2 + 0.2 * (k / 20),
+                         .friction = 0.3 + 0.3 * (k % 3),
+                         .restitution = 0.6 + 0.1 * (k % 5)};
+    const Real half = 0.25, thin = 0.01, fall = 2;
+    const Mat3 R = turnAbout({0, 1, 0}, rod.tilt);
+    const Real m = 8 * half * thin * thin * 1000;
+    const Real i = m * (half * half + thin * thin) / 3;
+    // The edge that comes down first, seen from the centre.
+    const Vec3 arm{R.col[0].x * thin - R.col[2].x * half, 0, R.col[0].z * thin - R.col[2].z * half};
+    Scene scene;
+    scene.options.gravity = {};
+    scene.options.dt = 1e-3;
+    scene.options.sleep.enabled = false;
+    scene.options.restitutionThreshold = 1e-3;
+    scene.materials = {{.name = "m", .friction = rod.friction, .restitution = rod.restitution}};
+    scene.bodies = {floorOf("m"), bodyOf("rod", box(thin, thin, half),
+                                         {0, 0, -arm.z + 3.37 * fall * 1e-3}, R, "m")};
+    scene.bodies[1].linearVelocity = {rod.slide, 0, -fall};
+    CheckedSimulation run(scene);
+    run.run(4);
+    const Vec3 v = run.velocity("rod"), w = run.spin("rod");
+    const std::string what = "landing " + std::to_string(k);
+    EXPECT_NEAR((v + cross(w, arm)).z, rod.restitution * fall, 1e-9) << what;
+    const Real before = m * (rod.slide * rod.slide + fall * fall) / 2;
+    const Real after = m * squaredNorm(v) / 2 + i * w.y * w.y / 2;
+    EXPECT_LE(after, before * (1 + 1e-12)) << what;
+    const Vec3 p = (v - Vec3{rod.slide, 0, -fall}) * m;
+    EXPECT_LE(std::fabs(p.x), rod.friction * p.z * (1 + 1e-12)) << what;
+    // By hand: friction that stops the end, or as much as there is.
+    const Real wxx = 1 / m + arm.z * arm.z / i, wzz = 1 / m + arm.x * arm.x / i;
+    const Real wxz = -arm.x * arm.z / i, jump = (1 + rod.restitution) * fall;
+    Real pz = (wxx * jump + wxz * rod.slide) / (wxx * wzz - wxz * wxz);
+    Real px = (-rod.slide - wxz * pz) / wxx;
+    if (std::fabs(px) > rod.friction * pz) {
+      const Real side = px > 0 ? rod.friction : -rod.friction;
+      pz = jump / (wzz + side * wxz);
+      px = side * pz;
+    }
+    const Real work =
+        px * rod.slide - pz * fall + (wxx * px * px + 2 * wxz * px * pz + wzz * pz * pz) / 2;
+    if (work > 0) {
+      ++numGaining;
+      EXPECT_NEAR(after, before, 1e-12 * before) << what << ": all the friction that may be";
+    } else {
+      EXPECT_NEAR(p.x, px, 1e-9 * p.z) << what;
+      EXPECT_NEAR(p.z, pz, 1e-9 * p.z) << what;
+    }
+  }
+  EXPECT_GT(numGaining, 20);
+}
+
 // --- At the same time -------------------------------------------------------------------------
 
 /// A ball that comes along x between two balls that touch each other: the line of symmetry.
