@@ -173,8 +173,12 @@ void collidePair(const model::ModelData& model, const State& state, const model:
                  model::ShapePair& pair, CollisionResult& result,
                  std::vector<model::ForeseenManifold>& foreseen) {
   const int first = result.numManifolds();
-  if (!collideWithin(model.options.impulse.slop, pair.lastNormal, model, ws, pair, result))
+  if (!collideWithin(model.options.impulse.slop, pair.lastNormal, model, ws, pair, result)) {
     collideApart(model, state, ws, pair, result, foreseen);
+  } else if (model.hasRestitution && model.options.solver == SolverType::Impulse &&
+             result.numManifolds() == first + 1) {
+    foreseeBeside(model, state, ws, pair, first, result, foreseen);
+  }
   for (ContactManifold& manifold : result.manifolds().subspan(static_cast<std::size_t>(first))) {
     manifold.object1 = pair.shape1;
     manifold.object2 = pair.shape2;

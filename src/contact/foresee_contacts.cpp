@@ -17,6 +17,8 @@ constexpr Real kFastPart = 0.25;
 constexpr Real kMeetingPart = 0.01;
 /// Part of its size that a fast body may sink into what it touches until the next step.
 constexpr Real kTouchingPart = 0.02;
+/// Cosine of what two normals of the same faces differ by at most.
+constexpr Real kSameDirection = 0.999;
 
 /// Many small faces that stand for one that bends.
 bool isSurface(ShapeType type) {
@@ -118,7 +120,7 @@ bool addClosing(const model::ModelData& model, const State& state, const model::
   const Transform& X_W1 = ws.shapePose[pair.shape1];
   collide(*model.shapes[pair.shape1].shape, {X_W1.rotation, X_W1.translation - push},
           *model.shapes[pair.shape2].shape, ws.shapePose[pair.shape2], {}, scratch);
-  constexpr Real kSameDirection = 0.999, kSameGap = 1.01;
+  constexpr Real kSameGap = 1.01;
   const auto isAlong = [&](const ContactPoint& point) {
     return dot(point.normal, nearest.normal) >= kSameDirection;
   };
@@ -338,6 +340,53 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
                  foreseen))
     return;
   addNearest(model, state, pair, nearest, result, foreseen);
+}
+
+void foreseeBeside(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                   const model::ShapePair& pair, int manifold, CollisionResult& result,
+                   std::vector<model::ForeseenManifold>& foreseen) {
+  ContactManifold& touching = result.manifolds()[static_cast<std::size_t>(manifold)];
+  const model::ModelShape& shape1 = model.shapes[pair.shape1];
+  const model::ModelShape& shape2 = model.shapes[pair.shape2];
+  const Real slop = model.options.impulse.slop;
+  if (touching.count == ContactManifold::kMaxPoints || touching.count == 0) return;
+  if (!isConvex(shape1.shape->type()) || !isConvex(shape2.shape->type())) return;
+  if (!(model.contactMaterial(shape1.material, shape2.material).restitution > 0)) return;
+  // What hardly moves has nothing to come down; what does may be turned by its own impact.
+  if (!(motionOf(model, ws, pair).closing() > slop)) return;
+  const Real size = std::min(shape1.reach > 0 ? shape1.reach : shape2.reach,
+                             shape2.reach > 0 ? shape2.reach : shape1.reach);
+  const Real reach = std::min(closingReach(model, ws, pair), kFastPart * size);
+  if (!(reach > slop)) return;
+
+  thread_local CollisionResult scratch;
+  scratch.clear();
+  const Vec3 normal = touching.points[0].normal, push = normal * reach;
+  const Transform& X_W1 = ws.shapePose[pair.shape1];
+  collide(*shape1.shape, {X_W1.rotation, X_W1.translation - push}, *shape2.shape,
+          ws.shapePose[pair.shape2], {}, scratch);
+  if (scratch.numManifolds() != 1) return;
+  ContactManifold& found = scratch.manifolds()[0];
+  moveBack(push, &found);
+  model::ForeseenManifold arms;
+  arms.manifold = manifold;
+  for (int k = 0; k < touching.count; ++k) {
+    arms.r1[k] = touching.points[k].position - state.center[shape1.body];
+    arms.r2[k] = touching.points[k].position - state.center[shape2.body];
+  }
+  const int numTouching = touching.count;
+  for (int k = 0; k < found.count && touching.count < ContactManifold::kMaxPoints; ++k) {
+    const ContactPoint& point = found.points[k];
+    // Other faces of the two have other normals: pushed that deep, they may be nearer.
+    if (!(-point.depth > slop) || !(dot(point.normal, normal) >= kSameDirection)) continue;
+    const Vec3 half = point.normal * (Real(-0.5) * point.depth);
+    setArms(model, state, pair, point.position + half, point.position - half, touching.count,
+            &arms);
+    touching.points[touching.count++] = point;
+  }
+  if (touching.count == numTouching) return;
+  touching.type = found.type;
+  foreseen.push_back(arms);
 }
 
 void holdFastBodies(const model::ModelData& model, const State& state, model::Workspace& ws) {

@@ -18,6 +18,13 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
                  const model::ShapePair& pair, const DistanceResult& nearest,
                  CollisionResult& result, std::vector<model::ForeseenManifold>& foreseen);
 
+/// Shapes in touch that bounce off each other. Their manifold has the points up to the slop apart;
+/// it gets those corners, too, that lie farther off and may come down within the step, so that they
+/// bounce then and are not found below the surface a step later.
+void foreseeBeside(const model::ModelData& model, const State& state, const model::Workspace& ws,
+                   const model::ShapePair& pair, int manifold, CollisionResult& result,
+                   std::vector<model::ForeseenManifold>& foreseen);
+
 /// What contacts of shape 1, moved by -push, are of the shape where it is: depths that are less,
 /// and points half way between.
 void moveBack(const Vec3& push, ContactManifold* manifold);

@@ -335,6 +335,51 @@ TEST(ImpactLaws, WhereFrictionWouldAddEnergyItGivesWayAndNotTheBounce) {
   EXPECT_GT(numGaining, 20);
 }
 
+/// A box whose height is root 2 of its width is struck below one edge without moving the other:
+/// each bounces as if it were alone, the second one while the first is still within the slop.
+TEST(ImpactLaws, AnEdgeThatLandsBesideOneThatHasJustBouncedBouncesAsIfAlone) {
+  const Real half = 0.1, high = half * std::sqrt(2.0), fall = 2;
+  int numBeside = 0;
+  for (int k = 0; k < 120; ++k) {
+    const Real e = 0.02 + 0.04 * (k % 4);
+    const Mat3 R = turnAbout({0, 1, 0}, 1e-5 * (60 + 2 * k));
+    Scene scene;
+    scene.options.dt = 1e-4;
+    scene.options.gravity = {};
+    scene.options.sleep.enabled = false;
+    scene.options.restitutionThreshold = 1e-3;
+    scene.options.impulse.slop = 2e-5;
+    scene.materials = {{.name = "m", .friction = 0, .restitution = e}};
+    const auto cornerOf = [&](Real side, const Mat3& turn) {
+      return turn.col[0] * (side * half) - turn.col[2] * high;
+    };
+    const Real lowest = std::min(cornerOf(1, R).z, cornerOf(-1, R).z);
+    scene.bodies = {floorOf("m"),
+                    bodyOf("box", box(half, 0.05, high),
+                           {0, 0, -lowest + (2 + 0.1 * (k % 10)) * fall * 1e-4}, R, "m")};
+    scene.bodies[1].linearVelocity = {0, 0, -fall};
+    CheckedSimulation run(scene);
+    Real heights[2] = {1, 1};
+    for (int step = 0; step < 20; ++step) {
+      const Real before[2] = {heights[0], heights[1]};
+      run.step();
+      const BodyState state = run.sim.body("box");
+      for (int i = 0; i < 2; ++i) {
+        const Vec3 arm = cornerOf(i == 0 ? 1 : -1, state.pose.rotation);
+        heights[i] = (state.pose.translation + arm).z;
+        EXPECT_GT(heights[i], -1e-8) << "box " << k << ", step " << step;
+        const Real rate = (state.linearVelocity + cross(state.angularVelocity, arm)).z;
+        if (rate < 0) continue;
+        EXPECT_NEAR(rate, e * fall, 1e-2 * fall) << "box " << k << ", step " << step;
+        const Real other = before[1 - i];
+        if (before[i] > 2e-5 && before[i] < fall * 1e-4 && other > 0 && other <= 2e-5) ++numBeside;
+      }
+    }
+    EXPECT_NEAR(run.velocity("box").z, e * fall, 1e-2 * fall) << "box " << k;
+  }
+  EXPECT_GT(numBeside, 20);
+}
+
 // --- At the same time -------------------------------------------------------------------------
 
 /// A ball that comes along x between two balls that touch each other: the line of symmetry.
