@@ -62,6 +62,7 @@ class ImpactQueue {
   [[nodiscard]] bool isHeldBy(int block, const solver::ImpulsePoint& point) const;
   [[nodiscard]] int root(int block) const;
   void keepFlights();
+  void keepBounces();
 
   [[nodiscard]] Real restitutionOf(int group) const {
     if (!model_.hasRestitution) return 0;
@@ -137,6 +138,7 @@ void ImpactQueue::run() {
   }
   keepFlights();
   if (hasEarly_) motion_.handOver();
+  keepBounces();
   for (const int group : ws_.fastGroups) {
     for (solver::ImpulsePoint& point : pointsOf(ws_.problem.groups[group]))
       motion_.joinArms(&point);
@@ -739,6 +741,20 @@ void ImpactQueue::keepFlights() {
       const GapMotion m = ImpactMotion::motionOf(point, pair);
       const Real fall = Real(-0.5) * m.acceleration * left * left;
       if (fall > 0 && m.gap + m.speed * left >= fall) point.gap += fall;
+    }
+  }
+}
+
+/// What will bounce in the next step is not yet closed: the contact problem would stop it without.
+void ImpactQueue::keepBounces() {
+  for (const model::ImpactCandidate& candidate : candidates_) {
+    if (!candidate.bounces || !(restitutionOf(candidate.group) > 0)) continue;
+    const solver::ImpulseGroup& group = ws_.problem.groups[candidate.group];
+    const Real left = dt_ - motion_.startOf(group);
+    for (solver::ImpulsePoint& point : pointsOf(group)) {
+      if (!(point.gap > 0 && point.gap < closed_)) continue;
+      const Real approach = -dot(point.normal, motion_.velocityAt(point));
+      if (approach > bounceSpeed_ && point.gap >= approach * left) point.gap = closed_;
     }
   }
 }

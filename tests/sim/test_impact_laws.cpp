@@ -380,6 +380,34 @@ TEST(ImpactLaws, AnEdgeThatLandsBesideOneThatHasJustBouncedBouncesAsIfAlone) {
   EXPECT_GT(numBeside, 20);
 }
 
+/// The same box: its second edge is a few atoms above the floor when the step ends in which the
+/// first one bounces.
+TEST(ImpactLaws, AnEdgeThatIsAboutToLandWhenTheStepEndsBouncesInTheNext) {
+  const Real half = 0.1, high = half * std::sqrt(2.0), fall = 2, e = 0.5, dt = 1e-4;
+  for (int k = 0; k < 20; ++k) {
+    const Real gap = 1e-8 * (k + 1), early = 0.9 * gap / fall;
+    Scene scene;
+    scene.options.dt = dt;
+    scene.options.gravity = {};
+    scene.options.sleep.enabled = false;
+    scene.options.restitutionThreshold = 1e-3;
+    scene.options.impulse.slop = 3e-5;
+    scene.materials = {{.name = "m", .friction = 0, .restitution = e}};
+    const Mat3 R = turnAbout({0, 1, 0}, gap / (2 * half));
+    const Real lowest = -R.col[2].z * high - std::fabs(R.col[0].z) * half;
+    scene.bodies = {floorOf("m"), bodyOf("box", box(half, 0.05, high),
+                                         {0, 0, -lowest + fall * (3 * dt - early)}, R, "m")};
+    scene.bodies[1].linearVelocity = {0, 0, -fall};
+    CheckedSimulation run(scene);
+    run.run(3);
+    // Struck at one edge: its middle has the mean of the two.
+    EXPECT_NEAR(run.velocity("box").z, (e - 1) / 2 * fall, 1e-5 * fall) << gap;
+    run.run(1);
+    EXPECT_NEAR(run.velocity("box").z, e * fall, 1e-5 * fall) << gap;
+    EXPECT_NEAR(run.spin("box").y, 0, 1e-3) << gap;
+  }
+}
+
 // --- At the same time -------------------------------------------------------------------------
 
 /// A ball that comes along x between two balls that touch each other: the line of symmetry.
