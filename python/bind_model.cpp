@@ -5,6 +5,7 @@
 #include "struct_binding.hpp"
 
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 
 namespace tangere::python {
 
@@ -314,14 +315,14 @@ void bindWholeModel(nb::class_<FrozenModel>& cls) {
       .def(
           "start_overlaps",
           [](const FrozenModel& self) {
-            nb::list out;
+            std::vector<std::tuple<std::string, std::string, Real, bool>> out;
             const Model& model = self.model;
             const auto nameOf = [&](int shape) {
               return std::string(model.bodyName(model.bodyOfShape(shape)));
             };
             for (const StartOverlap& overlap : model.startOverlaps())
-              out.append(nb::make_tuple(nameOf(overlap.shape1), nameOf(overlap.shape2),
-                                        overlap.depth, overlap.isWithBase));
+              out.emplace_back(nameOf(overlap.shape1), nameOf(overlap.shape2), overlap.depth,
+                               overlap.isWithBase);
             return out;
           },
           "(body, body, depth [m], is with base) of shapes of jointed bodies that overlap at the "
