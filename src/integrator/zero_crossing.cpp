@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tangere::integrator {
 
@@ -180,7 +181,11 @@ void ZeroCrossing::evaluate(Real* z) {
     leaving = std::max(leaving, contact.signal);
     if (contact.hasPoints) entering = std::min(entering, nextPoint(eps));
     if (!hasTension(contact.law)) continue;
-    const Real tension = state_.tensionOf(contact, distance_, eps, deepest);
+    Real tension = state_.tensionOf(contact, distance_, eps, deepest);
+    // What is let out of an overlap slowly moves at the very speed at which its force vanishes: as
+    // long as it is zero nothing has changed, and a crossing that starts from zero is not seen.
+    constexpr Real kLeast = std::numeric_limits<Real>::min();
+    if (tension == 0) tension = contact.isPulled ? -kLeast : kLeast;
     if (contact.isPulled)
       returning = std::max(returning, tension);
     else
