@@ -138,7 +138,7 @@ class Progress(ProgramTest):
             ("bench", ["bench", self.stack(), "--steps", "20000"]),
             ("bench", ["bench", "pairs"]),
             ("compare", ["compare", self.stack(), "--duration", "0.5"]),
-            ("mesh", ["mesh", "--sphere", "0.05", "--resolution", "0.0018", "-o", str(self.path / "a.msh")]),
+            ("mesh", ["mesh", "--sphere", "0.05", "--resolution", "0.001", "-o", str(self.path / "a.msh")]),
         ):
             with self.subTest(arguments[:2]):
                 terminal = Terminal(*arguments, columns=100)
