@@ -191,6 +191,40 @@ void followBounds(const std::vector<Local>& locals, const Real* gamma,
   }
 }
 
+/// What SapConstraints::coupling() says of each constraint, two entries for each.
+template <class Local>
+void keepCoupling(const std::vector<Local>& locals, const Real* vc,
+                  const SapConstraints& constraints, std::vector<Real>* coupling) {
+  coupling->assign(2 * locals.size(), 0);
+  for (std::size_t i = 0; i < locals.size(); ++i) {
+    const Local& local = locals[i];
+    if (local.kind != SapKind::Contact) continue;
+    constraints.coupling(local.parameters, vc + local.row, coupling->data() + 2 * i);
+  }
+}
+
+/// y += J^T C J x with C of keepCoupling(). rowVelocity(local, rows) is J x of one constraint,
+/// addTransposed(local, rows) adds its J^T rows to y.
+template <class Local, class RowVelocity, class AddTransposed>
+void addCoupled(const std::vector<Local>& locals, const std::vector<Real>& coupling,
+                const RowVelocity& rowVelocity, const AddTransposed& addTransposed) {
+  for (std::size_t i = 0; i < locals.size(); ++i) {
+    const Real* const entries = coupling.data() + 2 * i;
+    if (entries[0] == 0 && entries[1] == 0) continue;
+    Real rows[kSapMaxRows] = {};
+    rowVelocity(locals[i], rows);
+    const Real added[3] = {entries[0] * rows[2], entries[1] * rows[2], 0};
+    addTransposed(locals[i], added);
+  }
+}
+
+/// D x . D y, in the order of the velocities.
+[[nodiscard]] inline Real scaledDot(const Real* scale, int count, const Real* x, const Real* y) {
+  Real sum = 0;
+  for (int k = 0; k < count; ++k) sum += scale[k] * x[k] * (scale[k] * y[k]);
+  return sum;
+}
+
 template <class Local>
 [[nodiscard]] int countContacts(const std::vector<Local>& locals) {
   return static_cast<int>(std::count_if(locals.begin(), locals.end(), [](const Local& local) {

@@ -459,31 +459,12 @@ Real SapSparseIterate::dot(const Real* x, const Real* y) const {
   return dotLong(x, y, num_velocities_);
 }
 
-void SapSparseIterate::keepCoupling() {
-  coupling_.assign(2 * locals_.size(), 0);
-  for (std::size_t i = 0; i < locals_.size(); ++i) {
-    const SparseLocal& local = locals_[i];
-    if (local.kind != SapKind::Contact) continue;
-    constraints_.coupling(local.parameters, vc_.data() + local.row, coupling_.data() + 2 * i);
-  }
-}
-
 void SapSparseIterate::multiplyCoupled(const Real* x, Real* y) {
   multiply(x, y);
-  for (std::size_t i = 0; i < locals_.size(); ++i) {
-    const Real* const entries = coupling_.data() + 2 * i;
-    if (entries[0] == 0 && entries[1] == 0) continue;
-    Real rows[kSapMaxRows] = {};
-    rowVelocity(locals_[i], x, rows);
-    const Real added[3] = {entries[0] * rows[2], entries[1] * rows[2], 0};
-    addTransposed(locals_[i], added, y);
-  }
-}
-
-Real SapSparseIterate::scaledDot(const Real* x, const Real* y) const {
-  Real sum = 0;
-  for (int k = 0; k < num_velocities_; ++k) sum += scale_[k] * x[k] * (scale_[k] * y[k]);
-  return sum;
+  addCoupled(
+      locals_, coupling_,
+      [&](const SparseLocal& local, Real* rows) { rowVelocity(local, x, rows); },
+      [&](const SparseLocal& local, const Real* rows) { addTransposed(local, rows, y); });
 }
 
 Real SapSparseIterate::setDirection() {

@@ -92,10 +92,12 @@ class SapSparseIterate {
   }
   /// The derivative of the gradient when the bounds follow the normal impulses: multiply() and, not
   /// symmetric, what keepCoupling() found at the velocity of the last evaluate().
-  void keepCoupling();
+  void keepCoupling() { solver::keepCoupling(locals_, vc_.data(), constraints_, &coupling_); }
   void multiplyCoupled(const Real* x, Real* y);
   /// x . y in the norm of gradientNorm().
-  [[nodiscard]] Real scaledDot(const Real* x, const Real* y) const;
+  [[nodiscard]] Real scaledDot(const Real* x, const Real* y) const {
+    return solver::scaledDot(scale_.data(), num_velocities_, x, y);
+  }
 
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
