@@ -122,23 +122,34 @@ bool SapConstraints::predictBound(int parameters, const Real* vc) {
 
 /// Friction holds of what it held no more than its bound: the friction of an impact is over with
 /// it, and given on it would throw back what it stopped.
-kernel::FrictionCone<Real> SapConstraints::withBound(int parameters, Real bound) const {
-  const Real* const held = contact_facts_[parameters].held;
-  const Real size = std::sqrt(held[0] * held[0] + held[1] * held[1]);
+void SapConstraints::bindCone(const ContactFacts& facts, Real bound,
+                              kernel::FrictionCone<Real>* cone) {
+  const Real size = std::sqrt(facts.held[0] * facts.held[0] + facts.held[1] * facts.held[1]);
   const Real part = size > bound ? bound / size : 1;
-  kernel::FrictionCone<Real> cone = cones_[parameters];
-  cone.isBounded = true;
-  cone.bound = bound;
-  cone.held[0] = part * held[0];
-  cone.held[1] = part * held[1];
-  return cone;
+  cone->isBounded = true;
+  cone->bound = bound;
+  cone->held[0] = part * facts.held[0];
+  cone->held[1] = part * facts.held[1];
+}
+
+/// Whether friction and what it held lie within the bound and within the one that follows: it
+/// sticks with either, by the same impulse. So it is with nearly all contacts at rest.
+bool SapConstraints::isHeldByBoth(int parameters, const Real* gamma) const {
+  constexpr Real kInside = 1 - 1e-9;  // clear of rounding where friction slides at its bound
+  const Real* const held = contact_facts_[parameters].held;
+  const Real bound = std::min(cones_[parameters].bound, followingBound(parameters, gamma));
+  const Real limit = kInside * bound * bound;
+  return gamma[0] * gamma[0] + gamma[1] * gamma[1] + softness_ * softness_ < limit &&
+         held[0] * held[0] + held[1] * held[1] < limit;
 }
 
 Real SapConstraints::addFrictionError(int parameters, const Real* vc, const Real* gamma,
                                       FrictionError* sum) const {
   const Real w = contact_facts_[parameters].inverseMass;
   sum->size += w * (gamma[0] * gamma[0] + gamma[1] * gamma[1] + gamma[2] * gamma[2]);
-  const kernel::FrictionCone<Real> cone = withBound(parameters, followingBound(parameters, gamma));
+  if (isHeldByBoth(parameters, gamma)) return 0;
+  kernel::FrictionCone<Real> cone = cones_[parameters];
+  bindCone(contact_facts_[parameters], followingBound(parameters, gamma), &cone);
   const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
   const Real d0 = point.gamma[0] - gamma[0], d1 = point.gamma[1] - gamma[1];
   const Real change = d0 * d0 + d1 * d1;

@@ -87,7 +87,9 @@ class SapConstraints {
   [[nodiscard]] Real followingBound(int parameters, const Real* gamma) const {
     return cones_[parameters].mu * gamma[2];
   }
-  void setBound(int parameters, Real bound) { cones_[parameters] = withBound(parameters, bound); }
+  void setBound(int parameters, Real bound) {
+    bindCone(contact_facts_[parameters], bound, &cones_[parameters]);
+  }
   /// At first the bound of a Contact is that of its normal impulse of the last step. Where it had
   /// none: from the velocity vc, as if the contact were alone. False: nothing pushes there.
   bool predictBound(int parameters, const Real* vc);
@@ -123,7 +125,8 @@ class SapConstraints {
     Real inverseNormalMass = 0;  // of the normal alone
     Real held[2] = {};           // as given
   };
-  [[nodiscard]] kernel::FrictionCone<Real> withBound(int parameters, Real bound) const;
+  static void bindCone(const ContactFacts& facts, Real bound, kernel::FrictionCone<Real>* cone);
+  [[nodiscard]] bool isHeldByBoth(int parameters, const Real* gamma) const;
 
   Real softness_ = 0;
   bool has_bounds_ = false;
