@@ -105,8 +105,7 @@ bool solvePoint(const PointProblem& problem, Vec3* impulse) {
 
 bool EventImpacts::solveByPoints(Real tolerance) {
   Real most = 0;
-  for (const Point& point : points_)
-    most = std::max(most, state_.contacts[static_cast<std::size_t>(point.contact)].law.friction);
+  for (const Point& point : points_) most = std::max(most, point.friction);
   if (points_.size() > kMaxPoints || most <= 1) return false;
   // W of all points together, by columns.
   const std::size_t size = 3 * points_.size();
@@ -124,8 +123,7 @@ bool EventImpacts::solveByPoints(Real tolerance) {
   std::vector<PointProblem> problems(points_.size());
   for (std::size_t p = 0; p < points_.size(); ++p) {
     problems[p].target = points_[p].target;
-    problems[p].friction =
-        state_.contacts[static_cast<std::size_t>(points_[p].contact)].law.friction;
+    problems[p].friction = points_[p].friction;
     for (int k = 0; k < 3; ++k) {
       const std::size_t at = 3 * p + static_cast<std::size_t>(k);
       velocity[at] = points_[p].before[k];

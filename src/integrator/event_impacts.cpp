@@ -267,6 +267,7 @@ void EventImpacts::gatherPoints(int pair) {
     Point& point = points_.emplace_back();
     point.pair = pair;
     point.contact = of.contact;
+    point.friction = contact.law.friction;
     point.at = at;
     const EventPoint& first = distance_.points[0];
     const Real height = dot(first.normal, at.position - first.position);
@@ -360,9 +361,6 @@ Real EventImpacts::velocityAt(const Point& point, std::size_t row) const {
 void EventImpacts::boundMobilities() {
   const auto size = [](Real a, Real b) { return std::sqrt(a * a + b * b); };
   for (Point& point : points_) point.normalBound = point.tangentBound = 0;
-  const auto frictionOf = [&](const Point& point) {
-    return state_.contacts[static_cast<std::size_t>(point.contact)].law.friction;
-  };
   std::vector<Real>& column = column_;
   column.resize(9 * points_.size());
   for (std::size_t q = 0; q < points_.size(); ++q) {
@@ -375,7 +373,7 @@ void EventImpacts::boundMobilities() {
       for (const Range& range : solved_ranges_[row])
         std::fill_n(change_.begin() + range.first, range.count, Real(0));
     }
-    const bool isRough = frictionOf(points_[q]) > 0;
+    const bool isRough = points_[q].friction > 0;
     for (std::size_t p = 0; p < points_.size(); ++p) {
       const Real* w = column.data() + 9 * p;  // rows: axes of p; columns: axes of q
       Point& point = points_[p];
@@ -395,11 +393,10 @@ Vec3 EventImpacts::stepOf(std::size_t p, Real normalMobility, Real tangentMobili
   if (normalMobility > 0)
     next.z = std::max<Real>(
         point.impulse.z + (point.target - velocityAt(point, row + 2)) / normalMobility, 0);
-  const Real friction = state_.contacts[static_cast<std::size_t>(point.contact)].law.friction;
-  if (friction > 0 && tangentMobility > 0) {
+  if (point.friction > 0 && tangentMobility > 0) {
     next.x -= velocityAt(point, row) / tangentMobility;
     next.y -= velocityAt(point, row + 1) / tangentMobility;
-    const Real size = std::sqrt(next.x * next.x + next.y * next.y), most = friction * next.z;
+    const Real size = std::sqrt(next.x * next.x + next.y * next.y), most = point.friction * next.z;
     if (size > most) {
       next.x *= most / size;
       next.y *= most / size;
@@ -517,43 +514,68 @@ Real EventImpacts::energyGain() const {
   return gain;
 }
 
-/// Newton's restitution with friction may add energy. Impulses without restitution never do, and
-/// neither do those on the way to them up to a point: there it ends.
+/// Newton's restitution with friction may add energy (Kane's example). Without friction it does
+/// not: so friction gives way, as far as it must. Where coefficients differ restitution alone may
+/// add some: impulses without any never do.
 void EventImpacts::limitEnergy() {
+  if (!isGaining()) return;
+  bounce_.clear();
+  for (const Point& point : points_) bounce_.push_back(point.impulse);
+  if (!solveAnew(Changed::WithoutFriction)) (void)solveAnew(Changed::WithoutRestitution);
+  moveTowardsBounce();
+}
+
+/// Beyond what rounding adds.
+bool EventImpacts::isGaining() const {
   Real turnover = 0;
   for (const Point& point : points_) turnover += std::fabs(dot(point.impulse, point.before));
-  const Real gain = energyGain();
-  if (!(gain > kRounding * turnover)) return;
-  bounce_.clear();
+  return energyGain() > kRounding * turnover;
+}
+
+/// False where it does not converge, or adds energy.
+bool EventImpacts::solveAnew(Changed what) {
+  std::vector<Real> friction;
   for (Point& point : points_) {
-    bounce_.push_back(point.impulse);
+    friction.push_back(point.friction);
     point.impulse = {};
-    point.target = 0;
+    if (what == Changed::WithoutFriction) point.friction = 0;
+    if (what == Changed::WithoutRestitution) point.target = 0;
   }
   std::fill(change_.begin(), change_.end(), Real(0));
-  (void)iterate();
-  // With the impulses p + s d: the energy is e + s b + s^2 c, and at most 0 up to the share s.
-  const Real still = energyGain();
-  Real c = 0, b = 0;
-  const std::vector<Real> rest = change_;
-  std::fill(change_.begin(), change_.end(), Real(0));
-  for (std::size_t r = 0; r < 3 * points_.size(); ++r) {
-    const int axis = static_cast<int>(r % 3);
-    push(r, bounce_[r / 3][axis] - points_[r / 3].impulse[axis]);
-  }
-  for (std::size_t r = 0; r < 3 * points_.size(); ++r) {
-    const Point& point = points_[r / 3];
-    const int axis = static_cast<int>(r % 3);
-    const Real d = bounce_[r / 3][axis] - point.impulse[axis];
-    const Real along = velocityAt(point, r) - point.before[axis];
-    c += d * along / 2;
-    b += d * point.after[axis];
-  }
-  const Real root = std::sqrt(std::max<Real>(b * b - 4 * c * std::min<Real>(still, 0), 0));
-  const Real share = c > 0 ? std::clamp<Real>((root - b) / (2 * c), 0, 1) : Real(0);
-  for (std::size_t k = 0; k < change_.size(); ++k) change_[k] = rest[k] + share * change_[k];
+  const bool isConverged = iterate();
+  for (std::size_t p = 0; p < points_.size(); ++p) points_[p].friction = friction[p];
+  return isConverged && !isGaining();
+}
+
+/// From impulses that add no energy to those of bounce_, as far as it goes without. Both are in the
+/// friction cones; where both reach their targets, so does all between them.
+void EventImpacts::moveTowardsBounce() {
+  steps_.clear();
   for (std::size_t p = 0; p < points_.size(); ++p)
-    points_[p].impulse += (bounce_[p] - points_[p].impulse) * share;
+    steps_.push_back(bounce_[p] - points_[p].impulse);
+  // With the impulses p + s d the gain is w + s b + s^2 c, and at most 0 up to the share s.
+  const Real w = std::min<Real>(energyGain(), 0);
+  Real b = 0, c = 0;
+  std::vector<Vec3> rest;
+  for (const Point& point : points_) rest.push_back(point.after);
+  const std::vector<Real> change = change_;
+  move(steps_, 1);
+  measureAfter();
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    b += dot(steps_[p], rest[p]);
+    c += dot(steps_[p], points_[p].after - rest[p]) / 2;
+  }
+  const Real root = std::sqrt(std::max<Real>(b * b - 4 * c * w, 0));
+  Real share = 0;  // the larger root, written so that nothing cancels
+  if (b > 0) {
+    share = -2 * w / (b + root);
+  } else if (c > 0) {
+    share = (root - b) / (2 * c);
+  }
+  share = std::clamp<Real>(share, 0, 1);
+  for (std::size_t k = 0; k < change_.size(); ++k)
+    change_[k] = change[k] + share * (change_[k] - change[k]);
+  for (std::size_t p = 0; p < points_.size(); ++p) points_[p].impulse -= steps_[p] * (1 - share);
   measureAfter();
 }
 

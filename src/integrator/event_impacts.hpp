@@ -9,8 +9,8 @@
 //
 // What holds: no impact adds energy. Without friction that is Newton's law itself, since each round
 // solves v+ >= e v-, p >= 0 with equality where p > 0, and loses (1 - e) p v- / 2 at each point.
-// Where restitution and friction would add some (a rod that lands obliquely may), what hangs
-// together bounces as much as its energy allows.
+// Where restitution and friction would add some (a rod that lands obliquely may), friction gives
+// way, and there is as much of it as the energy allows.
 #pragma once
 
 #include "integrator/event_state.hpp"
@@ -77,6 +77,7 @@ class EventImpacts {
     Mat3 R_WC{};             // tangents and normal
     Vec3 before{}, after{};  // relative velocity in that frame
     Vec3 impulse{};
+    Real friction = 0;
     Real target = 0;  // least normal velocity after
     Vec3 mobility{};  // along each axis
     Real normalBound = 0, tangentBound = 0;
@@ -114,6 +115,10 @@ class EventImpacts {
   void measureAfter();
   [[nodiscard]] Real energyGain() const;
   void limitEnergy();
+  [[nodiscard]] bool isGaining() const;
+  enum class Changed : std::uint8_t { WithoutFriction, WithoutRestitution };
+  [[nodiscard]] bool solveAnew(Changed what);
+  void moveTowardsBounce();
   void weaken();
   void book(ImpactOutcome* out);
 
