@@ -83,12 +83,12 @@ struct EnergyLedger {
 struct ContactForce {
   int body1 = -1, body2 = -1;
   int shape1 = -1, shape2 = -1;
-  std::uint64_t id = 0;                   ///< the same for as long as the point lives
-  Vec3 position{};                        ///< world
-  Vec3 normal{};                          ///< from body 2 to body 1
-  Real depth = 0;                         ///< > 0: overlap, at the start of the step [m]
-  Vec3 force{};                           ///< on body 1; body 2 feels the opposite [N]
-  Vec3 torque{};                          ///< torsional and rolling, on body 1 [N m]
+  std::uint64_t id = 0;  ///< the same for as long as the point lives
+  Vec3 position{};       ///< world
+  Vec3 normal{};         ///< from body 2 to body 1
+  Real depth = 0;        ///< > 0: overlap, at the start of the step or at a landing within it [m]
+  Vec3 force{};          ///< on body 1; body 2 feels the opposite [N]
+  Vec3 torque{};         ///< torsional and rolling, on body 1 [N m]
   Real normalWork = 0, frictionWork = 0;  ///< [J]
 };
 
