@@ -3,6 +3,7 @@
 
 #include "contact/impact_motion.hpp"
 #include "core/stable_sort.hpp"
+#include "math/share_without_gain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -632,7 +633,7 @@ bool ImpactQueue::easeFriction(Real mostRestitution) {
   for (std::size_t i = 0; i < rough.size(); ++i) round.points[i].friction = rough[i].friction;
   if (!isSmoothPossible) return false;
 
-  // With the impulses p + s d the work is w + s b + s^2 c, and at most 0 up to the share s.
+  // With the impulses p + s d the work is w + s b + s^2 c.
   Real w = 0, b = 0, c = 0;
   for (std::size_t i = 0; i < rough.size(); ++i) {
     const solver::ImpulsePoint& point = round.points[i];
@@ -641,15 +642,7 @@ bool ImpactQueue::easeFriction(Real mostRestitution) {
     b += dot(d, after);
     c += dot(d, rough[i].velocity - after) / 2;
   }
-  w = std::min<Real>(w, 0);
-  const Real root = std::sqrt(std::max<Real>(b * b - 4 * c * w, 0));
-  Real share = 0;  // the larger root, written so that nothing cancels
-  if (b > 0) {
-    share = -2 * w / (b + root);
-  } else if (c > 0) {
-    share = (root - b) / (2 * c);
-  }
-  share = std::clamp<Real>(share, 0, 1);
+  const Real share = shareWithoutGain(w, b, c);
   for (std::size_t k = 0; k < motion.size(); ++k) {
     solver::ImpulseBlock& block = round.blocks[k];
     block.velocity += (motion[k].first - block.velocity) * share;

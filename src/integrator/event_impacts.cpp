@@ -2,6 +2,7 @@
 #include "integrator/event_impacts.hpp"
 
 #include "math/contact_frame.hpp"
+#include "math/share_without_gain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -553,8 +554,8 @@ void EventImpacts::moveTowardsBounce() {
   steps_.clear();
   for (std::size_t p = 0; p < points_.size(); ++p)
     steps_.push_back(bounce_[p] - points_[p].impulse);
-  // With the impulses p + s d the gain is w + s b + s^2 c, and at most 0 up to the share s.
-  const Real w = std::min<Real>(energyGain(), 0);
+  // With the impulses p + s d the gain is w + s b + s^2 c.
+  const Real w = energyGain();
   Real b = 0, c = 0;
   std::vector<Vec3> rest;
   for (const Point& point : points_) rest.push_back(point.after);
@@ -565,14 +566,7 @@ void EventImpacts::moveTowardsBounce() {
     b += dot(steps_[p], rest[p]);
     c += dot(steps_[p], points_[p].after - rest[p]) / 2;
   }
-  const Real root = std::sqrt(std::max<Real>(b * b - 4 * c * w, 0));
-  Real share = 0;  // the larger root, written so that nothing cancels
-  if (b > 0) {
-    share = -2 * w / (b + root);
-  } else if (c > 0) {
-    share = (root - b) / (2 * c);
-  }
-  share = std::clamp<Real>(share, 0, 1);
+  const Real share = shareWithoutGain(w, b, c);
   for (std::size_t k = 0; k < change_.size(); ++k)
     change_[k] = change[k] + share * (change_[k] - change[k]);
   for (std::size_t p = 0; p < points_.size(); ++p) points_[p].impulse -= steps_[p] * (1 - share);
