@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console.hpp"
 
+#include <sys/time.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -12,11 +15,17 @@ namespace tangere::cli {
 namespace {
 
 std::atomic<bool> interruptSeen = false;
+std::atomic<bool> isTimeOver = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
 void onInterrupt(int number) {
   interruptSeen = true;
   std::signal(number, SIG_DFL);
+}
+
+void onAlarm(int) {
+  isTimeOver = true;
+  interruptSeen = true;
 }
 
 }  // namespace
@@ -100,6 +109,18 @@ void catchInterrupts() {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an input/output error, not a death
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
 }
+
+void limitTime(double seconds) {
+  std::signal(SIGALRM, onAlarm);
+  const double whole = std::floor(seconds);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(whole);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(1e6 * (seconds - whole));
+  if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+bool isTimeUp() { return isTimeOver; }
 
 bool interrupted() { return interruptSeen; }
 

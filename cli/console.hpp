@@ -104,6 +104,9 @@ void flushStdout();
 /// ends the program at once.
 void catchInterrupts();
 [[nodiscard]] bool interrupted();
+/// After so many seconds (positive, below 1e9) it is as if SIGINT had arrived, and isTimeUp().
+void limitTime(double seconds);
+[[nodiscard]] bool isTimeUp();
 /// The same for a step that takes long.
 [[nodiscard]] const std::atomic<bool>& interruptFlag();
 void throwIfInterrupted();

@@ -67,7 +67,7 @@ bool Environments::isStoppedByLimit() const {
   const auto found = std::find(is_stopped_.begin(), is_stopped_.end(), 1);
   return found != is_stopped_.end() &&
          has(environment(static_cast<int>(found - is_stopped_.begin())).report().status,
-             StepStatus::TooManyContacts);
+             StepStatus::TooManyContacts | StepStatus::TooMuchWork);
 }
 
 RunCounters Environments::counters() const {

@@ -31,7 +31,7 @@ class Environments {
   [[nodiscard]] int numRunning() const;
   /// Which environment stopped, when and why, and how many did; empty: all are running.
   [[nodiscard]] std::string whyStopped() const;
-  /// Whether that one needed more contacts than its scene allows.
+  /// Whether that one needed more contacts, steps or memory than its scene allows.
   [[nodiscard]] bool isStoppedByLimit() const;
 
   /// What environment 0 counted, with the status of the steps of all environments.

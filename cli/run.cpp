@@ -33,6 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Real kDefaultDuration_s = 5;
 constexpr Real kMaxSteps = 1e15;
+constexpr Real kMaxTimeLimit_s = 1e9;
 constexpr int kHashesShown = 16;
 // Many environments take some steps each before the next ones do, so that each stays in the cache;
 // few enough that an interrupt is answered at once.
@@ -41,7 +42,7 @@ constexpr Real kMaxTimeAtOnce_s = 0.05;
 
 struct RunOptions {
   std::string scene;
-  std::optional<Real> duration_s, dt_s, checkpointEvery_s;
+  std::optional<Real> duration_s, dt_s, checkpointEvery_s, timeLimit_s;
   std::optional<std::uint64_t> steps;
   std::string solver, device = "cpu";
   std::optional<Real> accuracy;
@@ -74,6 +75,8 @@ void requireUsable(const RunOptions& options) {
     usage("--duration: expected seconds, finite and not negative");
   if (!isTime(options.checkpointEvery_s, false))
     usage("--checkpoint-every: expected seconds, finite and positive");
+  if (!isTime(options.timeLimit_s, false) || options.timeLimit_s.value_or(0) >= kMaxTimeLimit_s)
+    usage("--time-limit: expected seconds, positive and below 1e9");
   if (options.checkpointEvery_s && options.checkpoint.empty())
     usage("--checkpoint-every needs --checkpoint FILE");
   if (options.device == "cuda")
@@ -205,8 +208,7 @@ class Run {
             if (trace_) trace_->addSpan("checkpoint", from);
             saved = Clock::now();
           }
-          if (interrupted())
-            early_ = {kInterrupted, "interrupted after step " + std::to_string(step)};
+          if (interrupted()) early_ = whyInterrupted();
         }
         if (!early_ && environments_.numRunning() < environments_.size()) stopEarly();
       } catch (const FileError& error) {
@@ -271,6 +273,14 @@ class Run {
       observe();
     keepEvents();
     return static_cast<std::uint64_t>(count);
+  }
+
+  [[nodiscard]] EarlyEnd whyInterrupted() const {
+    const std::string after = " after step " + std::to_string(simulator_.state().step);
+    if (!isTimeUp()) return {kInterrupted, "interrupted" + after};
+    char limit[32];
+    std::snprintf(limit, sizeof limit, "%g", *options_.timeLimit_s);
+    return {kResourceLimit, join("the time limit of ", limit, " s was reached", after)};
   }
 
   void stopEarly() {
@@ -393,6 +403,7 @@ class Run {
 void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
   requireDifferentFiles(options);
+  if (options.timeLimit_s) limitTime(*options.timeLimit_s);
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
   const Model model = modelFor(scene, options.scene,
                                {.solver = options.solver,
@@ -479,6 +490,10 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
   command
       ->add_option("--checkpoint-every", options->checkpointEvery_s,
                    "and every S seconds of wall time")
+      ->type_name("S");
+  command
+      ->add_option("--time-limit", options->timeLimit_s,
+                   "End after S seconds of wall time, with the state of the last whole step")
       ->type_name("S");
   command->add_option("--resume", options->resume, "Go on from a checkpoint of the same scene")
       ->type_name("FILE");

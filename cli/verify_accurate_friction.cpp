@@ -632,6 +632,7 @@ Measured accurateMovableWedge(const Json& parameters) {
     SimulationOptions options = world.builder.options();
     options.event.restPeriod = 0.5 * kRestPeriod;
     options.event.relativeTolerance = 2e-11;
+    options.event.maxSteps = 2'000'000;
     world.builder.setOptions(options);
     addWedge(world.builder, wedgeMass, blockMass, angle, hasWall);
     return EventRun(world.builder.build());

@@ -113,7 +113,9 @@ void bindSolverOptions(nb::module_& m) {
       field("impact_speed", &Event::impactSpeed, "slower approach is no impact [m/s]"),
       field("slip_speed", &Event::slipSpeed, "friction is below its full value up to here [m/s]"),
       field("max_correction_speed", &Event::maxCorrectionSpeed,
-            "what overlaps at the start comes apart no faster [m/s]"));
+            "what overlaps at the start comes apart no faster [m/s]"),
+      field("max_steps", &Event::maxSteps, "of the integrator in one call"),
+      field("max_memory", &Event::maxMemory, "of one call, as estimated before [bytes]"));
 }
 
 }  // namespace tangere::python

@@ -124,6 +124,12 @@ struct EventOptions {
   Real slipSpeed = 1e-9;
   /// What overlaps at the start comes apart no faster [m/s].
   Real maxCorrectionSpeed = 0.1;
+
+  // What one call of step() or advanceTo() may cost; beyond it the call is refused with
+  // StepStatus::TooMuchWork. Neither changes a result, and they are not part of the model's hash: a
+  // checkpoint goes on under other bounds.
+  int maxSteps = 200'000;  ///< steps of the integrator, the starts after events included
+  Real maxMemory = 2e9;    ///< of pairs, contacts and matrices, as estimated before [bytes]
 };
 
 /// The convex solver (SAP).

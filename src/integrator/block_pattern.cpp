@@ -67,6 +67,8 @@ void subtractProduct(int rows, int inner, int columns, const Real* a, const Real
   }
 }
 
+bool mayGoOn(WorkBudget* budget) { return budget == nullptr || budget->mayGoOn(); }
+
 void insertSorted(std::vector<int>* list, int value) {
   const auto at = std::lower_bound(list->begin(), list->end(), value);
   if (at == list->end() || *at != value) list->insert(at, value);
@@ -74,7 +76,8 @@ void insertSorted(std::vector<int>* list, int value) {
 
 }  // namespace
 
-void BlockPattern::build(std::span<const int> sizes, std::span<const std::pair<int, int>> coupled) {
+bool BlockPattern::build(std::span<const int> sizes, std::span<const std::pair<int, int>> coupled,
+                         WorkBudget* budget) {
   sizes_.assign(sizes.begin(), sizes.end());
   rows_.clear();
   int row = 0;
@@ -87,11 +90,12 @@ void BlockPattern::build(std::span<const int> sizes, std::span<const std::pair<i
     if (a == b) continue;
     insertSorted(&adjacent[static_cast<std::size_t>(a)], b);
     insertSorted(&adjacent[static_cast<std::size_t>(b)], a);
+    if (!mayGoOn(budget)) return false;
   }
-  eliminate(std::move(adjacent));
+  return eliminate(std::move(adjacent), budget);
 }
 
-void BlockPattern::eliminate(std::vector<std::vector<int>> adjacent) {
+bool BlockPattern::eliminate(std::vector<std::vector<int>> adjacent, WorkBudget* budget) {
   const int n = numBlocks();
   const auto of = [](int i) { return static_cast<std::size_t>(i); };
   order_.clear();
@@ -104,6 +108,7 @@ void BlockPattern::eliminate(std::vector<std::vector<int>> adjacent) {
     num_entries_ += of(size(i)) * of(size(j));
     return start;
   };
+  std::size_t numTargets = 0;
   for (int step = 0; step < n; ++step) {
     int next = -1;
     for (int i = 0; i < n; ++i) {
@@ -114,7 +119,11 @@ void BlockPattern::eliminate(std::vector<std::vector<int>> adjacent) {
     order_.push_back(next);
     Row& row = by_block_[of(next)];
     row.diagonal = reserve(next, next);
+    const std::size_t degree = adjacent[of(next)].size();
+    numTargets += degree * degree;
+    if (budget != nullptr) budget->hold(WorkBudget::Part::Matrices, bytesOf(numTargets));
     for (const int other : adjacent[of(next)]) {
+      if (!mayGoOn(budget)) return false;
       const std::size_t upper = reserve(next, other);
       row.later.push_back({other, upper, reserve(other, next)});
       insertSorted(&neighbours_[of(next)], other);
@@ -129,8 +138,16 @@ void BlockPattern::eliminate(std::vector<std::vector<int>> adjacent) {
   for (Row& row : by_block_) {
     for (const Later& i : row.later) {
       for (const Later& j : row.later) row.targets.push_back(at(i.block, j.block));
+      if (!mayGoOn(budget)) return false;
     }
   }
+  return true;
+}
+
+Real BlockPattern::bytesOf(std::size_t numTargets) const {
+  constexpr Real kMatrices = 3;  // J by velocities and by positions, and what is factored
+  return kMatrices * sizeof(Real) * static_cast<Real>(num_entries_) +
+         static_cast<Real>(sizeof(std::size_t)) * static_cast<Real>(numTargets);
 }
 
 const BlockPattern::Later* BlockPattern::findLater(int of, int block) const {
@@ -172,7 +189,7 @@ void BlockPattern::addProduct(const Real* a, const Real* x, Real* sum) const {
   }
 }
 
-bool BlockPattern::factor(Real* a, int* pivots) const {
+bool BlockPattern::factor(Real* a, int* pivots, WorkBudget* budget) const {
   for (const int k : order_) {
     const Row& row = by_block_[static_cast<std::size_t>(k)];
     const int n = size(k);
@@ -181,6 +198,7 @@ bool BlockPattern::factor(Real* a, int* pivots) const {
     for (const Later& j : row.later)
       solveDense(n, a + row.diagonal, pivots + firstRow(k), a + j.upper, size(j.block));
     for (const Later& i : row.later) {
+      if (!mayGoOn(budget)) return false;
       for (const Later& j : row.later)
         subtractProduct(size(i.block), n, size(j.block), a + i.lower, a + j.upper,
                         a + row.targets[target++]);

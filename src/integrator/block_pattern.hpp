@@ -11,6 +11,8 @@
 
 #include <tangere/types.hpp>
 
+#include "integrator/work_budget.hpp"
+
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -20,8 +22,11 @@ namespace tangere::integrator {
 
 class BlockPattern {
  public:
-  /// Blocks of these sizes; `coupled`: which act on each other, in any order and often.
-  void build(std::span<const int> sizes, std::span<const std::pair<int, int>> coupled);
+  /// Blocks of these sizes; `coupled`: which act on each other, in any order and often. False:
+  /// `budget` does not allow as much, and nothing but build() may be asked. Null: whatever it
+  /// costs.
+  [[nodiscard]] bool build(std::span<const int> sizes, std::span<const std::pair<int, int>> coupled,
+                           WorkBudget* budget = nullptr);
 
   [[nodiscard]] int numBlocks() const { return static_cast<int>(sizes_.size()); }
   [[nodiscard]] int size(int block) const { return sizes_[static_cast<std::size_t>(block)]; }
@@ -36,8 +41,9 @@ class BlockPattern {
 
   /// sum += a x.
   void addProduct(const Real* a, const Real* x, Real* sum) const;
-  /// In place; `pivots` as long as a vector. False: a diagonal block is singular.
-  [[nodiscard]] bool factor(Real* a, int* pivots) const;
+  /// In place; `pivots` as long as a vector. False: a diagonal block is singular, or `budget` does
+  /// not allow to go on.
+  [[nodiscard]] bool factor(Real* a, int* pivots, WorkBudget* budget = nullptr) const;
   /// x = a^-1 x of a factored matrix.
   void solve(const Real* a, const int* pivots, Real* x) const;
 
@@ -53,7 +59,9 @@ class BlockPattern {
     std::vector<std::size_t> targets;  // of the product of each two of them: what it changes
   };
 
-  void eliminate(std::vector<std::vector<int>> adjacent);
+  [[nodiscard]] bool eliminate(std::vector<std::vector<int>> adjacent, WorkBudget* budget);
+  /// Of the matrices of this pattern so far, and of its targets.
+  [[nodiscard]] Real bytesOf(std::size_t numTargets) const;
   [[nodiscard]] const Later* findLater(int of, int block) const;
 
   std::vector<int> sizes_, rows_;

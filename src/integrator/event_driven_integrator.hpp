@@ -32,6 +32,7 @@ struct AdvanceReport {
   int body1 = -1, body2 = -1;
   int numImpacts = 0;
   OdeStatus cause = OdeStatus::Ok;  ///< of IntegratorFailed
+  Real memoryNeeded = 0;            ///< where it was more than there may be [bytes]
 };
 
 class EventDrivenIntegrator final : private OdeSystem {
@@ -46,7 +47,7 @@ class EventDrivenIntegrator final : private OdeSystem {
   /// To `target` >= state.time; the State is then that of `target`.
   AdvanceReport advance(Real target, State& state);
   /// advance() ends soon after it becomes true, with Interrupted. Null: never.
-  void setInterrupt(const std::atomic<bool>* flag) { interrupt_ = flag; }
+  void setInterrupt(const std::atomic<bool>* flag) { state_.budget().setInterrupt(flag); }
 
   /// Of the last advance().
   [[nodiscard]] std::span<const EventRecord> events() const { return events_; }
@@ -138,7 +139,6 @@ class EventDrivenIntegrator final : private OdeSystem {
   PairDistance distance_, log_distance_;
   std::vector<TouchingPoint> next_touching_;
   std::vector<ShapeSpeed> start_speed_, end_speed_;  // of shapes, over the last step
-  const std::atomic<bool>* interrupt_ = nullptr;
   bool is_started_ = false;
   bool has_stepped_ = false;    // since the last restart
   AdvanceReport start_report_;  // what is to be told of the start

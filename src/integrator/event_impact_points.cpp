@@ -132,7 +132,7 @@ bool EventImpacts::solveByPoints(Real tolerance) {
     }
   }
   bool isConverged = false;
-  for (int sweep = 0; sweep < kMaxSweeps && !isConverged; ++sweep) {
+  for (int sweep = 0; sweep < kMaxSweeps && !isConverged && state_.budget().mayGoOn(); ++sweep) {
     Real change = 0;
     bool isSolved = true;
     for (std::size_t p = 0; p < points_.size(); ++p) {

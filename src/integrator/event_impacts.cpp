@@ -2,7 +2,6 @@
 #include "integrator/event_impacts.hpp"
 
 #include "math/contact_frame.hpp"
-#include "math/share_without_gain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,11 +28,11 @@ constexpr Real kPointTolerance = 1e-11;
 /// After so many sweeps of many points the slowest way of changing is followed to its end: a light
 /// body between heavy ones takes a million sweeps otherwise.
 constexpr int kSweepsToEnd = 10;
-/// Energy that rounding may add, relative to what the impulses turn over.
-constexpr Real kRounding = 1e-12;
 /// So many points are solved all at once first, in at most so many sweeps.
 constexpr std::size_t kMaxTogether = 32;
 constexpr int kSweepsTogether = 500;
+/// Velocities that a row has where nothing passes an impulse on: of two bodies, or a little more.
+constexpr std::size_t kTreeOfTwo = 24;
 /// A bounce counts that gets this many times as high as positions are uncertain.
 constexpr Real kSeen = 30;
 
@@ -46,7 +45,7 @@ EventImpacts::EventImpacts(EventState& state) : state_(state) {
 
 bool EventImpacts::findHits() {
   hits_.clear();
-  for (std::size_t i = 0; i < state_.contacts.size(); ++i) {
+  for (std::size_t i = 0; i < state_.contacts.size() && state_.budget().mayGoOn(); ++i) {
     EventContact& contact = state_.contacts[i];
     if (!contact.law.isRigid() || (contact.link1 < 0 && contact.link2 < 0)) continue;
     Hit hit{.contact = static_cast<int>(i)};
@@ -83,6 +82,7 @@ void EventImpacts::resolveGroup(std::size_t first, std::size_t end, Real* y, Imp
     isAnyBounce = isAnyBounce || pairs_[i].restitution > 0;
   }
   buildRows();
+  if (!state_.budget().mayGoOn()) return;
   const bool isConverged = iterate();
   if (isAnyBounce) limitEnergy();
   if (!isConverged) {
@@ -143,7 +143,7 @@ void EventImpacts::gatherResting(bool isInelastic) {
   for (const Rest kind : {Rest::Inelastic, Rest::All}) {
     for (bool isAny = true; isAny;) {
       isAny = false;
-      for (std::size_t i = 0; i < state_.contacts.size(); ++i) {
+      for (std::size_t i = 0; i < state_.contacts.size() && state_.budget().mayGoOn(); ++i) {
         const EventContact& contact = state_.contacts[i];
         const bool isDead = isInelastic || !(contact.law.restitution > 0);
         if (is_hit_[i] != 0 || !contact.law.isRigid() || (kind == Rest::Inelastic && !isDead))
@@ -286,11 +286,14 @@ void EventImpacts::buildRows() {
   const model::ModelData& model = state_.model();
   const std::size_t count = 3 * points_.size();
   const bool isSpread = state_.drives().hasEqualities();
+  const std::size_t longest = isSpread ? change_.size() : kTreeOfTwo;
+  state_.budget().hold(WorkBudget::Part::Impacts,
+                       static_cast<Real>(count) * static_cast<Real>(2 * longest * sizeof(Real)));
   rows_.clear();
   solved_.clear();
   ranges_.assign(count, {});
   solved_ranges_.assign(count, {});
-  for (std::size_t r = 0; r < count; ++r) {
+  for (std::size_t r = 0; r < count && state_.budget().mayGoOn(); ++r) {
     const Point& point = points_[r / 3];
     const EventContact& contact = state_.contacts[static_cast<std::size_t>(point.contact)];
     int numRanges = 0;
@@ -412,7 +415,7 @@ Vec3 EventImpacts::stepOf(std::size_t p, Real normalMobility, Real tangentMobili
 bool EventImpacts::iterateTogether(Real fastest) {
   if (points_.size() < 2 || points_.size() > kMaxTogether) return false;
   boundMobilities();
-  for (int sweep = 0; sweep < kSweepsTogether; ++sweep) {
+  for (int sweep = 0; sweep < kSweepsTogether && state_.budget().mayGoOn(); ++sweep) {
     Real change = 0;
     steps_.clear();
     for (std::size_t p = 0; p < points_.size(); ++p) {
@@ -434,10 +437,10 @@ bool EventImpacts::iterate() {
   bool isConverged = iterateTogether(fastest);
   // Gauss-Seidel.
   const Patience* patience = kPatience;
-  for (int sweep = 0; sweep < kMaxSweeps && !isConverged; ++sweep) {
+  for (int sweep = 0; sweep < kMaxSweeps && !isConverged && state_.budget().mayGoOn(); ++sweep) {
     if (sweep == patience->numSweeps) ++patience;
     Real change = 0;
-    for (std::size_t p = 0; p < points_.size(); ++p) {
+    for (std::size_t p = 0; p < points_.size() && state_.budget().mayGoOn(); ++p) {
       Point& point = points_[p];
       const std::size_t row = 3 * p;
       // The normal impulse first: friction sees what it does.
@@ -506,85 +509,6 @@ void EventImpacts::move(std::span<const Vec3> steps, Real sign) {
 void EventImpacts::measureAfter() {
   for (std::size_t r = 0; r < 3 * points_.size(); ++r)
     points_[r / 3].after[static_cast<int>(r % 3)] = velocityAt(points_[r / 3], r);
-}
-
-/// What the impulses do: their mean with the velocities before and after.
-Real EventImpacts::energyGain() const {
-  Real gain = 0;
-  for (const Point& point : points_) gain += dot(point.impulse, point.before + point.after) / 2;
-  return gain;
-}
-
-/// Newton's restitution with friction may add energy (Kane's example). Without friction it does
-/// not: so friction gives way, as far as it must. Where coefficients differ restitution alone may
-/// add some: impulses without any never do.
-void EventImpacts::limitEnergy() {
-  if (!isGaining()) return;
-  bounce_.clear();
-  for (const Point& point : points_) bounce_.push_back(point.impulse);
-  if (!solveAnew(Changed::WithoutFriction)) (void)solveAnew(Changed::WithoutRestitution);
-  moveTowardsBounce();
-}
-
-/// Beyond what rounding adds.
-bool EventImpacts::isGaining() const {
-  Real turnover = 0;
-  for (const Point& point : points_) turnover += std::fabs(dot(point.impulse, point.before));
-  return energyGain() > kRounding * turnover;
-}
-
-/// False where it does not converge, or adds energy.
-bool EventImpacts::solveAnew(Changed what) {
-  std::vector<Real> friction;
-  for (Point& point : points_) {
-    friction.push_back(point.friction);
-    point.impulse = {};
-    if (what == Changed::WithoutFriction) point.friction = 0;
-    if (what == Changed::WithoutRestitution) point.target = 0;
-  }
-  std::fill(change_.begin(), change_.end(), Real(0));
-  const bool isConverged = iterate();
-  for (std::size_t p = 0; p < points_.size(); ++p) points_[p].friction = friction[p];
-  return isConverged && !isGaining();
-}
-
-/// From impulses that add no energy to those of bounce_, as far as it goes without. Both are in the
-/// friction cones; where both reach their targets, so does all between them.
-void EventImpacts::moveTowardsBounce() {
-  steps_.clear();
-  for (std::size_t p = 0; p < points_.size(); ++p)
-    steps_.push_back(bounce_[p] - points_[p].impulse);
-  // With the impulses p + s d the gain is w + s b + s^2 c.
-  const Real w = energyGain();
-  Real b = 0, c = 0;
-  std::vector<Vec3> rest;
-  for (const Point& point : points_) rest.push_back(point.after);
-  const std::vector<Real> change = change_;
-  move(steps_, 1);
-  measureAfter();
-  for (std::size_t p = 0; p < points_.size(); ++p) {
-    b += dot(steps_[p], rest[p]);
-    c += dot(steps_[p], points_[p].after - rest[p]) / 2;
-  }
-  const Real share = shareWithoutGain(w, b, c);
-  for (std::size_t k = 0; k < change_.size(); ++k)
-    change_[k] = change[k] + share * (change_[k] - change[k]);
-  for (std::size_t p = 0; p < points_.size(); ++p) points_[p].impulse -= steps_[p] * (1 - share);
-  measureAfter();
-}
-
-/// Impulses that did not get to their end may add energy: less of them does not.
-void EventImpacts::weaken() {
-  Real b = 0, c = 0;  // the gain is s b + s^2 c with the share s of the impulses
-  for (const Point& point : points_) {
-    b += dot(point.impulse, point.before);
-    c += dot(point.impulse, point.after - point.before) / 2;
-  }
-  if (!(b + c > 0)) return;
-  const Real share = b < 0 ? -b / c : Real(0);
-  for (Point& point : points_) point.impulse = point.impulse * share;
-  for (Real& velocity : change_) velocity *= share;
-  measureAfter();
 }
 
 void EventImpacts::book(ImpactOutcome* out) {

@@ -48,8 +48,8 @@ class EventJacobian {
   /// How the smooth forces of a tree change.
   enum class Smooth : std::uint8_t { Zero, Gyroscopic, Differences };
 
-  void compute(Real t, const Real* y);
-  void findPattern();
+  [[nodiscard]] bool compute(Real t, const Real* y);
+  [[nodiscard]] bool findPattern();
   void addCliques();
   void addContacts();
   void addStiffRows();

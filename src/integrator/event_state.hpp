@@ -15,6 +15,7 @@
 #include "integrator/contact_response.hpp"
 #include "integrator/event_distance.hpp"
 #include "integrator/event_drives.hpp"
+#include "integrator/work_budget.hpp"
 #include "model/workspace.hpp"
 
 #include <array>
@@ -125,6 +126,7 @@ inline constexpr int kNumPowerRows = 6;
 /// Of a model without damping, drives and bodies that are told to move: the first ones.
 inline constexpr int kNumPlainRows = 3;
 using Powers = std::array<Real, kNumPowerRows>;
+inline Real& row(Powers& powers, PowerRow which) { return powers[static_cast<std::size_t>(which)]; }
 
 class EventState {
  public:
@@ -153,7 +155,7 @@ class EventState {
   }
   void useAllTrees();
 
-  /// False: not finite.
+  /// False: not finite, or the budget is spent.
   [[nodiscard]] bool derivative(Real t, const Real* y, Real* yDot);
   /// Rates of the velocities in tree order (angular ones of free bodies in body axes), right after
   /// derivative().
@@ -244,6 +246,8 @@ class EventState {
   std::vector<EventContact> contacts;  ///< contactDict, sorted by id
 
   [[nodiscard]] const model::ModelData& model() const { return model_; }
+  /// Of the advance() that is under way; all that belongs to this State shares it.
+  [[nodiscard]] WorkBudget& budget() { return budget_; }
   [[nodiscard]] dynamics::TreeWorkspace& trees() { return trees_; }
   [[nodiscard]] const dynamics::TreeWorkspace& trees() const { return trees_; }
   /// Where velocities of free joints turn: their first angular one in v and in tree order, and the
@@ -301,6 +305,7 @@ class EventState {
 
   const model::ModelData& model_;
   const model::Control& control_;
+  WorkBudget budget_;
   dynamics::TreeWorkspace trees_;
   EventDrives drives_;
   int num_q_ = 0, num_v_ = 0, num_activations_ = 0;

@@ -18,6 +18,9 @@ constexpr std::size_t kFewPairs = 24;
 /// pairs is made anew.
 constexpr Real kEnlargement = 0.1;
 
+/// What a pair holds, its last list and the broad phase included.
+constexpr Real kBytesOfPair = 2 * sizeof(NearPair) + 4 * sizeof(ObjectPair);
+
 constexpr Real kNoContact = -42;
 constexpr Real kNoPair = 42;
 
@@ -130,6 +133,7 @@ void ZeroCrossing::listNearPairs() {
   const model::ModelData& model = state_.model();
   std::swap(pairs_, old_pairs_);
   pairs_.clear();
+  if (!mayListPairs()) return;
   auto old = old_pairs_.begin();
   for (const ObjectPair& pair : broad_phase_.computePotentialPairs()) {
     const int shape1 = static_cast<int>(pair.first), shape2 = static_cast<int>(pair.second);
@@ -141,7 +145,24 @@ void ZeroCrossing::listNearPairs() {
     else
       addPair(shape1, shape2);
   }
+  state_.budget().hold(WorkBudget::Part::Pairs, kBytesOfPair * static_cast<Real>(pairs_.size()));
   refreshRoles();
+}
+
+/// Shapes of which most are near most others have more pairs than memory has room for: these are
+/// counted before they are listed.
+bool ZeroCrossing::mayListPairs() {
+  WorkBudget& budget = state_.budget();
+  const Real numShapes = static_cast<Real>(boxes_.size());
+  if (numShapes * (numShapes - 1) / 2 * kBytesOfPair <= budget.maxMemory()) return budget.mayGoOn();
+  Real numNear = 0;
+  for (std::size_t s = 0; s < boxes_.size() && budget.mayGoOn(); ++s) {
+    near_.clear();
+    broad_phase_.queryOverlap(boxes_[s], near_);
+    numNear += static_cast<Real>(near_.size() - 1) / 2;  // without itself; the other one counts too
+    budget.hold(WorkBudget::Part::Pairs, numNear * kBytesOfPair);
+  }
+  return budget.mayGoOn();
 }
 
 void ZeroCrossing::refreshRoles() {
@@ -172,6 +193,7 @@ void ZeroCrossing::evaluate(Real* z) {
   Real vanishing = kNoPair, returning = kNoContact;
   Real clearing = kNoContact, turning = kNoPair;
   for (EventContact& contact : state_.contacts) {
+    if (!state_.budget().mayGoOn()) break;
     Real eps = 0;
     state_.locate(contact, &distance_, &eps);
     const ContactSample deepest = state_.sample(contact, distance_.points[0], eps);
@@ -203,6 +225,7 @@ void ZeroCrossing::evaluate(Real* z) {
   followBoxes();
   const model::ModelData& model = state_.model();
   for (NearPair& pair : pairs_) {
+    if (!state_.budget().mayGoOn()) break;
     if (pair.isInContact) continue;
     const Transform &X_W1 = state_.shapePose(pair.shape1), &X_W2 = state_.shapePose(pair.shape2);
     pair.eps = contactEps(X_W1, X_W2);

@@ -109,6 +109,7 @@ class ZeroCrossing {
   void listAllPairs();
   void followBoxes();
   void listNearPairs();
+  [[nodiscard]] bool mayListPairs();
   void addPair(int shape1, int shape2);
   [[nodiscard]] Real nextPoint(Real eps) const;
 
@@ -122,6 +123,7 @@ class ZeroCrossing {
   std::vector<Aabb> now_boxes_, start_boxes_;  // of the last evaluation; at the start of the step
   std::vector<Real> reach_;                    // of shapes, from the body's origin
   BvhBroadPhase broad_phase_;
+  std::vector<ObjectId> near_;
   bool is_filled_ = false;
   PairDistance distance_;
 };

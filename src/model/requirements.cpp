@@ -43,6 +43,9 @@ void requireEvent(const EventOptions& event) {
                   event.slipSpeed);
   TANGERE_REQUIRE(isPositive(event.maxCorrectionSpeed),
                   "correction speed must be positive and finite [m/s]", event.maxCorrectionSpeed);
+  TANGERE_REQUIRE(event.maxSteps >= 1, "a call of the event solver needs a step", event.maxSteps);
+  TANGERE_REQUIRE(isPositive(event.maxMemory), "memory must be positive and finite [bytes]",
+                  event.maxMemory);
 }
 
 }  // namespace

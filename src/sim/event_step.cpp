@@ -54,6 +54,7 @@ void EventStep::advance(Real target, State& state, model::Workspace& ws) {
   ws.report.body1 = advanced.body1;
   ws.report.body2 = advanced.body2;
   ws.report.numImpacts = advanced.numImpacts;
+  ws.report.memoryNeeded = advanced.memoryNeeded;
   const EventStatistics now = integrator_.statistics();
   ws.report.iterations = static_cast<int>(now.numSteps - stepsBefore);
   statistics_ = {.numSteps = now.numSteps - statistics_before_.numSteps,
@@ -140,7 +141,9 @@ void EventStep::forEachPoint(const State& state, const Visit& visit) {
       continue;
     }
     Real eps = 0;
+    const PairCache hint = contact.hint;  // the integration goes on as if nobody had looked
     bodies.locate(contact, &distance_, &eps);
+    contact.hint = hint;
     for (int i = 0; i < distance_.numPoints; ++i) {
       const integrator::EventPoint& point = distance_.points[static_cast<std::size_t>(i)];
       if (bodies.isPressed(contact, point, eps) || i == 0)

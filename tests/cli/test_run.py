@@ -700,6 +700,23 @@ class Signals(RunTest):
             more = str(steps + 100)
             self.assertEqual(self.document("--steps", more, "--resume", self.name("a.ck"))["state_hash"], self.document("--steps", more)["state_hash"])
 
+    def test_a_time_limit_ends_every_solver_with_the_last_whole_step(self):
+        overlap = "".join(f'[[body]]\nname = "b{i}"\nposition = [{1e-4 * i}, 0, 0]\nmaterial = "s"\nshapes = [{{ sphere = 0.01 }}]\n' for i in range(250))
+        slow = '[simulation]\nsolver = "event"\nevent.max_memory = 1e12\n[material.s]\ncontact = { model = "hertz", young = 2e11, poisson = 0.3 }\n' + overlap
+        for solver, scene in (("impulse", self.scene), ("sap", self.scene), ("event", self.scene), ("event", self.file("slow.toml", slow))):
+            with self.subTest(solver):
+                begin = time.monotonic()
+                out, err = self.run_program("run", scene, "--solver", solver, "--steps", "1000000000", "--time-limit", "1", "--checkpoint",
+                                            self.name("t.ck"), "--json", code=5)
+                self.assertLess(time.monotonic() - begin, 15)
+                document = json.loads(out)
+                self.assertRegex(err, rf"the time limit of 1 s was reached after step {document['steps']}\n")
+                if document["steps"] > 0 and solver != "event":
+                    again = json.loads(self.run_program("run", scene, "--solver", solver, "--steps", str(document["steps"]), "--json")[0])
+                    self.assertEqual(again["state_hash"], document["state_hash"])
+        for bad in ("0", "-1", "nan", "1e9"):
+            self.run_program("run", self.scene, "--time-limit", bad, code=2)
+
     def test_a_killed_recording_is_readable_up_to_its_last_chunk(self):
         self.run_program("run", self.scene, "--steps", "20000", "--record", self.name("whole.h5"))
         python = python_with_h5py()

@@ -125,9 +125,9 @@ TEST(SceneToml, EveryOptionHasAKey) {
   EXPECT_EQ(sizeof(ContactPatchCacheOptions), 64u);
   EXPECT_EQ(sizeof(SleepOptions), 32u);
   EXPECT_EQ(sizeof(SapOptions), 136u);
-  EXPECT_EQ(sizeof(EventOptions), 104u);
+  EXPECT_EQ(sizeof(EventOptions), 120u);
   EXPECT_EQ(sizeof(ContactLimits), 24u);
-  EXPECT_EQ(sizeof(SimulationOptions), 504u);
+  EXPECT_EQ(sizeof(SimulationOptions), 520u);
 }
 
 TEST(SceneToml, TheOptionsInTheDocumentationAreTheDefaults) {
@@ -246,7 +246,7 @@ TEST(SceneToml, OptionsOfTheEventSolverAreRead) {
                           "policy = \"touching\"\ndamping = \"flores\"\nmax_damping = 1000\n"
                           "stiffness_reduction = 0.5\nsmall_speed = 0.02\nsmall_spin = 0.03\n"
                           "rest_period = 2e-4\nimpact_speed = 1e-5\nslip_speed = 1e-8\n"
-                          "max_correction_speed = 0.5"))
+                          "max_correction_speed = 0.5\nmax_steps = 1000\nmax_memory = 1e8"))
           .model.options()
           .event;
   EXPECT_EQ(o.method, EventMethod::Adams);
@@ -263,6 +263,15 @@ TEST(SceneToml, OptionsOfTheEventSolverAreRead) {
   EXPECT_EQ(o.impactSpeed, 1e-5);
   EXPECT_EQ(o.slipSpeed, 1e-8);
   EXPECT_EQ(o.maxCorrectionSpeed, 0.5);
+  EXPECT_EQ(o.maxSteps, 1000);
+  EXPECT_EQ(o.maxMemory, 1e8);
+}
+
+// So a checkpoint of a run that was refused goes on under wider ones.
+TEST(SceneToml, BoundsOfTheWorkOfTheEventSolverAreNotPartOfTheModelsHash) {
+  const std::string event = "solver = \"event\"\n";
+  for (const std::string option : {"max_steps = 1000", "max_memory = 1e8"})
+    EXPECT_EQ(hashOf(simulationWith(event + "event." + option)), hashOf(simulationWith(event)));
 }
 
 TEST(SceneToml, MistakesInOptionsOfTheEventSolverAreLocated) {

@@ -143,7 +143,9 @@ TEST(ModelBuilder, RefusesOptionsBeyondTheirRange) {
     refuses([&](auto& o) { o.event.impactSpeed = bad; });
     refuses([&](auto& o) { o.event.maxCorrectionSpeed = bad; });
     refuses([&](auto& o) { o.event.slipSpeed = bad; });
+    refuses([&](auto& o) { o.event.maxMemory = bad; });
   }
+  for (const int bad : {0, -1}) refuses([&](auto& o) { o.event.maxSteps = bad; });
   refuses([](auto& o) { o.event.stiffnessReduction = 2; });
   refuses([](auto& o) { o.event.slipSpeed = 0; });
   refuses([](auto& o) { o.sleep.duration = kNaN; });

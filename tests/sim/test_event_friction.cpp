@@ -69,6 +69,44 @@ TEST(EventFriction, ABlockOnAnInclineHoldsOrSlidesWhateverItsFriction) {
   }
 }
 
+/// The part of the slip speed at which friction is this part of its full value: docs/events.md.
+Real creepOf(Real part) {
+  Real low = 0, high = 1;
+  for (int i = 0; i < 60; ++i) {
+    const Real x = (low + high) / 2;
+    const Real size = x * x * (1 - x / 3) + Real(1) / 3;
+    (x / size < part ? low : high) = x;
+  }
+  return low;
+}
+
+// Sticking is a steep slope, not a constraint: what it costs is this creep, some nanometres in ten
+// seconds, less than how deep such a body rests in the floor.
+TEST(EventFriction, WhatSticksCreepsAtThePartOfTheSlipSpeedThatItsLoadSays) {
+  constexpr Real g = 9.81, kSlip = 1e-9;
+  for (const Yields yields : {Yields::No, Yields::Yes}) {
+    for (const Real angle : {0.1, 0.3, 0.6, 1.2}) {
+      for (const Real friction : {0.2, 0.35, 0.8, 1.7, 100.0}) {
+        const Real part = std::tan(angle) / friction;
+        if (!(part < 0.95)) continue;
+        ModelBuilder builder = eventBuilder(materialOf(friction, yields),
+                                            {g * std::sin(angle), 0, -g * std::cos(angle)});
+        addGround(builder);
+        builder.addBody(makeBody("b", std::make_shared<Box>(Vec3{0.2, 0.2, 0.02}), {0, 0, 0.02}));
+        Simulator simulator(builder.build());
+        runTo(simulator, 1);
+        const Real settled = simulator.body("b").pose.translation.x;
+        runTo(simulator, 11);
+        const Real creep = simulator.body("b").pose.translation.x - settled;
+        const Real expected = 10 * kSlip * std::max<Real>(friction, 1) * creepOf(part);
+        EXPECT_NEAR(creep, expected, 0.02 * expected) << angle << ", friction " << friction;
+        EXPECT_LT(creep, 1e-8);
+        EXPECT_LT(simulator.eventStatistics().numSteps, 3000) << angle << ", " << friction;
+      }
+    }
+  }
+}
+
 TEST(EventFriction, APlateSlidesToAStopByItsFriction) {
   for (const Real friction : {0.1, 0.7, 3.0, 10.0, 30.0}) {
     ModelBuilder builder = eventBuilder(materialOf(friction, Yields::No));
