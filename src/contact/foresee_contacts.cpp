@@ -352,8 +352,11 @@ void foreseeBeside(const model::ModelData& model, const State& state, const mode
   if (touching.count == ContactManifold::kMaxPoints || touching.count == 0) return;
   if (!isConvex(shape1.shape->type()) || !isConvex(shape2.shape->type())) return;
   if (!(model.contactMaterial(shape1.material, shape2.material).restitution > 0)) return;
-  // What hardly moves has nothing to come down; what does may be turned by its own impact.
-  if (!(motionOf(model, ws, pair).closing() > slop)) return;
+  if (shape1.shape->type() == ShapeType::Sphere || shape2.shape->type() == ShapeType::Sphere)
+    return;
+  // What is too slow to bounce is not turned by an impact of its own, and has nothing to come down.
+  const Real bouncing = model.options.restitutionThreshold * model.options.dt;
+  if (!(motionOf(model, ws, pair).closing() > std::max(slop, bouncing))) return;
   const Real size = std::min(shape1.reach > 0 ? shape1.reach : shape2.reach,
                              shape2.reach > 0 ? shape2.reach : shape1.reach);
   const Real reach = std::min(closingReach(model, ws, pair), kFastPart * size);

@@ -195,6 +195,19 @@ bool ImpactMotion::measure(const model::ImpactCandidate& candidate, Real time) {
   return true;
 }
 
+void ImpactMotion::placeAsForeseen(const solver::ImpulseGroup& group) {
+  for (int i = group.first; i < group.first + group.count; ++i) {
+    const model::StartPoint& start = ws_.impactMemory.start[i];
+    solver::ImpulsePoint& point = ws_.problem.points[i];
+    point.normal = start.normal;
+    point.r1 = start.r1;
+    point.r2 = start.r2;
+    point.gap = start.gap;
+    setTangents(ws_.problem.blocks[group.block1], ws_.problem.blocks[group.block2], &point);
+    point.tangentImpulse[0] = point.tangentImpulse[1] = 0;
+  }
+}
+
 void ImpactMotion::joinArms(solver::ImpulsePoint* point) const {
   const Real time = std::max(ws_.early[point->block1].time, ws_.early[point->block2].time);
   const auto centerOf = [&](int index) {

@@ -52,6 +52,8 @@ class ImpactMotion {
   /// Puts normals, arms and gaps of the group where the shapes are at `time`. False where they
   /// cannot be asked, or where it has as many faces as points: it then stays as it was foreseen.
   bool measure(const model::ImpactCandidate& candidate, Real time);
+  /// Back to normals, arms and gaps of the start of the step.
+  void placeAsForeseen(const solver::ImpulseGroup& group);
   /// One place for both arms of a point, with the blocks where they are by their own times.
   void joinArms(solver::ImpulsePoint* point) const;
   /// The contact problem goes on from where each block is now: durations, velocities of what was

@@ -106,11 +106,12 @@ struct ImpactCandidate {
   bool bounces = false;   ///< fast approaches are impacts
   bool isFast = false;    ///< with points of a fast pair
   bool mayLand = false;
+  bool hasHappened = false;  ///< it has bounced or landed: its points are where it did
 };
 
 /// A point as it was at the start of the step.
 struct StartPoint {
-  Vec3 r1{}, r2{};
+  Vec3 r1{}, r2{}, normal{};
   Real gap = 0;
 };
 
@@ -132,6 +133,7 @@ struct ImpactMemory {
   std::vector<int> fill;
   std::vector<std::uint8_t> isTouching;  ///< of each group, at the start
   std::vector<int> stack, cluster;
+  std::vector<Real> comesTo;                     ///< of each block: where others take it along [s]
   std::vector<std::uint8_t> isInCluster;         ///< of each block
   std::vector<int> later;                        ///< candidates
   std::vector<std::uint64_t> together, scratch;  ///< candidates at one time, by connected sets

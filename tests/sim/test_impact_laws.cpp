@@ -496,5 +496,45 @@ TEST(ImpactLaws, ARackIsOpenedAlikeOnBothSides) {
   }
 }
 
+/// They overlap by a hundredth of the slop, so that they touch whatever rounding does.
+constexpr Real kRowSpacing = 0.04 - 1e-6;
+
+/// A ball that stops at others, `part` of a step after the start: the first of a row that touches.
+Scene ballBeforeRow(Real part, int numInRow, Real speed) {
+  constexpr Real kRadius = 0.02;
+  Scene scene;
+  scene.options.dt = 0.005;
+  scene.options.gravity = {};
+  scene.options.sleep.enabled = false;
+  scene.materials = {{.name = "m", .density = kSteel, .friction = 0, .restitution = 0}};
+  const Real ahead = speed * part * scene.options.dt;
+  scene.bodies = {
+      bodyOf("flying", ball(kRadius), {-2 * kRadius - ahead, 0, 0}, Mat3::identity(), "m")};
+  scene.bodies[0].linearVelocity = {speed, 0, 0};
+  for (int i = 0; i < numInRow; ++i) {
+    scene.bodies.push_back(
+        bodyOf(named("row", i), ball(kRadius), {kRowSpacing * i, 0, 0}, Mat3::identity(), "m"));
+  }
+  return scene;
+}
+
+// What is struck at rest was moved over the whole step by the velocity that it got within it.
+TEST(ImpactLaws, WhatIsStruckMovesFromThenOnAndTakesItsNeighboursAlong) {
+  constexpr Real kSpeed = 3;
+  for (const int numInRow : {1, 2, 5}) {
+    for (const Real part : {0.07, 0.4, 0.8, 0.99}) {
+      Simulator sim(ballBeforeRow(part, numInRow, kSpeed).build());
+      ASSERT_EQ(sim.step().status, StepStatus::Ok);
+      const Real common = kSpeed / (1 + numInRow);
+      for (int i = 0; i < numInRow; ++i) {
+        const BodyState body = sim.body(named("row", i));
+        EXPECT_NEAR(body.linearVelocity.x, common, 1e-6) << numInRow << " in a row, " << part;
+        EXPECT_NEAR(body.pose.translation.x - kRowSpacing * i, common * (1 - part) * 0.005, 1e-8)
+            << numInRow << " in a row, " << part;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tangere::test
