@@ -292,9 +292,12 @@ void addContacts(const model::ModelData& model, const State& state, model::Works
                                                        static_cast<std::size_t>(group.count));
     const int first = addPoints(model, state, points, material, cliques, sap);
     writeContactRows(model, state, first, group.block1, group.block2, points, sap);
+    const bool isLimited =
+        !(material.stiffness < kUnlimited) &&
+        (isTree(model, sap, cliques.first) || isTree(model, sap, cliques.second));
     for (int i = 0; i < group.count; ++i) {
       const solver::ImpulsePoint& point = points[static_cast<std::size_t>(i)];
-      if (!(material.stiffness < kUnlimited))
+      if (isLimited)
         limitContactRecovery(model, first + i, -point.gap, material.relaxationTime,
                              gapOf(first + i, sap.problem), sap);
       Real* impulse = sap.problem.impulseOf(first + i);

@@ -30,10 +30,6 @@ struct RecoveryRow {
   const Real* row2 = nullptr;
 };
 
-bool isTree(const model::ModelData& model, const SapWorkspace& sap, int clique) {
-  return clique >= 0 && !model.trees[sap.treeOfClique[clique]].isFreeBody;
-}
-
 Real rateLimit(const model::ModelData& model, const model::Tree& tree, int k) {
   const model::TreeDof& dof = model.dofs[tree.firstDof + k];
   const model::TreeJoint& joint = model.treeJoints[dof.joint];
@@ -131,9 +127,6 @@ bool hasLever(const Real* row, int n) {
 void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real relaxationTime,
                           Real* gap, SapWorkspace& sap) {
   const solver::SapConstraint& constraint = sap.problem.constraints[c];
-  const bool isTree1 = isTree(model, sap, constraint.clique1);
-  const bool isTree2 = isTree(model, sap, constraint.clique2);
-  if (!isTree1 && !isTree2) return;
   const int n1 = sap.problem.numVelocities(constraint.clique1);
   const int n2 = constraint.clique2 >= 0 ? sap.problem.numVelocities(constraint.clique2) : 0;
   Real* rows1 = sap.problem.jacobian1(c);

@@ -30,9 +30,16 @@ inline constexpr Real kMaxRecoveryRate = 3;   ///< of angles and turning joints 
   return gap < -rate * duration ? -rate * duration : gap;
 }
 
+/// Whether the velocities of a clique are those of joints, not of a free body.
+[[nodiscard]] inline bool isTree(const model::ModelData& model, const SapWorkspace& sap,
+                                 int clique) {
+  return clique >= 0 && !model.trees[sap.treeOfClique[clique]].isFreeBody;
+}
+
 /// For the three rows of a contact point of unlimited stiffness that overlaps by
 /// `depth`: shortens `gap`, and clears the rows where joints cannot part the two, however far they
-/// turn. What pushes without any chance would only hold the joints by its friction.
+/// turn. What pushes without any chance would only hold the joints by its friction. One of the
+/// cliques is a tree: free bodies have no limits.
 void limitContactRecovery(const model::ModelData& model, int c, Real depth, Real relaxationTime,
                           Real* gap, SapWorkspace& sap);
 

@@ -10,8 +10,10 @@
 namespace tangere::solver {
 namespace {
 
-bool isFinite(std::initializer_list<Real> values) {
-  return std::all_of(values.begin(), values.end(), [](Real x) { return std::isfinite(x); });
+/// Whether all are finite: NaN and infinity times zero are NaN.
+template <class... Reals>
+bool isFinite(Reals... values) {
+  return ((0 * values) + ...) == 0;
 }
 
 bool isStiffness(Real k) { return k > 0; }  // false for NaN; infinity is one
@@ -23,7 +25,7 @@ int lastOf(std::size_t size) { return static_cast<int>(size) - 1; }
 void SapConstraints::clear() {
   cones_.clear();
   contact_facts_.clear();
-  has_bounds_ = false;
+  has_bounds_ = is_following_ = false;
   hunt_crossleys_.clear();
   rows_.clear();
   drives_.clear();
@@ -39,8 +41,8 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
     case SapKind::Contact: {
       const SapContact& contact = problem.contacts[c.parameters];
       const Real w = kernel::delassusEstimate(delassus);
-      if (!isFinite({w, contact.friction, contact.dissipationTime, contact.gap,
-                     contact.heldImpulse[0], contact.heldImpulse[1]}) ||
+      if (!isFinite(w, contact.friction, contact.dissipationTime, contact.gap,
+                    contact.heldImpulse[0], contact.heldImpulse[1]) ||
           !isStiffness(contact.stiffness) || contact.friction < 0 || contact.dissipationTime < 0) {
         return -1;
       }
@@ -69,8 +71,8 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
     case SapKind::HuntCrossley: {
       const SapHuntCrossley& contact = problem.huntCrossleys[c.parameters];
       const Real w = kernel::delassusEstimate(delassus);
-      if (!isFinite({w, contact.friction, contact.dissipation, contact.gap, contact.normalVelocity,
-                     contact.slipSpeed}) ||
+      if (!isFinite(w, contact.friction, contact.dissipation, contact.gap, contact.normalVelocity,
+                    contact.slipSpeed) ||
           !isStiffness(contact.stiffness) || contact.friction < 0 || contact.dissipation < 0 ||
           !(contact.slipSpeed > 0)) {
         return -1;
@@ -132,27 +134,14 @@ void SapConstraints::bindCone(const ContactFacts& facts, Real bound,
   cone->held[1] = part * facts.held[1];
 }
 
-/// Whether friction and what it held lie within the bound and within the one that follows: it
-/// sticks with either, by the same impulse. So it is with nearly all contacts at rest.
-bool SapConstraints::isHeldByBoth(int parameters, const Real* gamma) const {
-  constexpr Real kInside = 1 - 1e-9;  // clear of rounding where friction slides at its bound
-  const Real* const held = contact_facts_[parameters].held;
-  const Real bound = std::min(cones_[parameters].bound, followingBound(parameters, gamma));
-  const Real limit = kInside * bound * bound;
-  return gamma[0] * gamma[0] + gamma[1] * gamma[1] + softness_ * softness_ < limit &&
-         held[0] * held[0] + held[1] * held[1] < limit;
-}
-
-Real SapConstraints::addFrictionError(int parameters, const Real* vc, const Real* gamma,
-                                      FrictionError* sum) const {
-  const Real w = contact_facts_[parameters].inverseMass;
-  sum->size += w * (gamma[0] * gamma[0] + gamma[1] * gamma[1] + gamma[2] * gamma[2]);
-  if (isHeldByBoth(parameters, gamma)) return 0;
+Real SapConstraints::addBoundError(int parameters, const Real* vc, const Real* gamma,
+                                   FrictionError* sum) const {
   kernel::FrictionCone<Real> cone = cones_[parameters];
   bindCone(contact_facts_[parameters], followingBound(parameters, gamma), &cone);
   const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
   const Real d0 = point.gamma[0] - gamma[0], d1 = point.gamma[1] - gamma[1];
   const Real change = d0 * d0 + d1 * d1;
+  const Real w = contact_facts_[parameters].inverseMass;
   sum->change += w * change;
   return change > 0 ? w : 0;
 }
@@ -161,10 +150,21 @@ void SapConstraints::coupling(int parameters, const Real* vc, Real* entries) con
   const kernel::FrictionCone<Real>& cone = cones_[parameters];
   entries[0] = entries[1] = 0;
   const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
-  if (point.region != kernel::ConeRegion::Slide || !(point.y[2] > 0) || !(point.norm > 0)) return;
-  const Real slope = cone.mu * cone.inverseN / point.norm;
-  entries[0] = slope * point.y[0];
-  entries[1] = slope * point.y[1];
+  if (!(point.y[2] > 0)) return;
+  // d gamma_t / d bound: of what is held as well, where that is cut to the bound.
+  const Real* const held = contact_facts_[parameters].held;
+  const Real size = std::sqrt(held[0] * held[0] + held[1] * held[1]);
+  const bool isCut = size > cone.bound;
+  Real along[2] = {isCut ? held[0] / size : 0, isCut ? held[1] / size : 0};
+  if (point.region == kernel::ConeRegion::Slide && point.norm > 0) {
+    const Real y[2] = {point.y[0] / point.norm, point.y[1] / point.norm};
+    const Real part = cone.bound / point.norm;
+    const Real radial = y[0] * along[0] + y[1] * along[1];
+    for (int i = 0; i < 2; ++i) along[i] = y[i] + part * (along[i] - radial * y[i]);
+  }
+  const Real slope = cone.mu * cone.inverseN;
+  entries[0] = slope * along[0];
+  entries[1] = slope * along[1];
 }
 
 namespace {
@@ -192,7 +192,7 @@ int SapConstraints::prepareRows(const SapOptions& options, const SapProblem& pro
     // Row by row: those of a weld have different units.
     const Real w = rowDelassus(delassus, c.numRows, i);
     const Real target = problem.rowTarget[c.firstRow + i];
-    if (!isFinite({w, target, problem.held[c.firstRow + i]})) return -1;
+    if (!isFinite(w, target, problem.held[c.firstRow + i])) return -1;
     SapRow row;
     if (c.kind == SapKind::Friction) {
       if (target < 0) return -1;
@@ -221,8 +221,7 @@ int SapConstraints::prepareDrive(const SapOptions& options, const SapProblem& pr
   const SapDrive& drive = problem.drives[c.parameters];
   const Real dt = problem.dt;
   const Real error = drive.targetPosition - drive.position;
-  if (!isFinite(
-          {delassus[0], drive.kp, drive.kd, error, drive.targetVelocity, drive.feedForward}) ||
+  if (!isFinite(delassus[0], drive.kp, drive.kd, error, drive.targetVelocity, drive.feedForward) ||
       drive.kp < 0 || drive.kd < 0 || !(drive.minEffort <= drive.maxEffort)) {
     return -1;
   }

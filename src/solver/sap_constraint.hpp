@@ -11,6 +11,7 @@
 #include "solver/kernels/hunt_crossley.hpp"
 #include "solver/sap_problem.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -90,12 +91,25 @@ class SapConstraints {
   void setBound(int parameters, Real bound) {
     bindCone(contact_facts_[parameters], bound, &cones_[parameters]);
   }
+  /// While on, every evaluation of an iterate is with the bounds that follow from its velocity.
+  void setFollowing(bool isOn) { is_following_ = isOn && has_bounds_; }
+  [[nodiscard]] bool isFollowing() const { return is_following_; }
+  /// mu gamma_n at vc.
+  void follow(int parameters, const Real* vc) {
+    const kernel::FrictionCone<Real>& cone = cones_[parameters];
+    const Real normal = cone.inverseN * (cone.targetVelocity - vc[2]);
+    setBound(parameters, normal > 0 ? cone.mu * normal : 0);
+  }
   /// At first the bound of a Contact is that of its normal impulse of the last step. Where it had
   /// none: from the velocity vc, as if the contact were alone. False: nothing pushes there.
   bool predictBound(int parameters, const Real* vc);
   /// Returns the weight of the bound: 0 where friction is the same with the following one.
   Real addFrictionError(int parameters, const Real* vc, const Real* gamma,
-                        FrictionError* sum) const;
+                        FrictionError* sum) const {
+    const Real w = contact_facts_[parameters].inverseMass;
+    sum->size += w * (gamma[0] * gamma[0] + gamma[1] * gamma[1] + gamma[2] * gamma[2]);
+    return isHeldByBoth(parameters, gamma) ? 0 : addBoundError(parameters, vc, gamma, sum);
+  }
   /// What friction adds to -d gamma/d vc when its bound is mu gamma_n and follows: the entries of
   /// rows t1 and t2 in the column of the normal. Those of the row of the normal are zero.
   void coupling(int parameters, const Real* vc, Real* entries) const;
@@ -126,10 +140,21 @@ class SapConstraints {
     Real held[2] = {};           // as given
   };
   static void bindCone(const ContactFacts& facts, Real bound, kernel::FrictionCone<Real>* cone);
-  [[nodiscard]] bool isHeldByBoth(int parameters, const Real* gamma) const;
+  /// Whether friction and what it held lie within the bound and within the one that follows: it
+  /// sticks with either, by the same impulse. So it is with nearly all contacts at rest.
+  [[nodiscard]] bool isHeldByBoth(int parameters, const Real* gamma) const {
+    constexpr Real kInside = 1 - 1e-9;  // clear of rounding where friction slides at its bound
+    const Real* const held = contact_facts_[parameters].held;
+    const Real bound = std::min(cones_[parameters].bound, followingBound(parameters, gamma));
+    const Real limit = kInside * bound * bound;
+    return gamma[0] * gamma[0] + gamma[1] * gamma[1] + softness_ * softness_ < limit &&
+           held[0] * held[0] + held[1] * held[1] < limit;
+  }
+  /// addFrictionError() where friction depends on the bound.
+  Real addBoundError(int parameters, const Real* vc, const Real* gamma, FrictionError* sum) const;
 
   Real softness_ = 0;
-  bool has_bounds_ = false;
+  bool has_bounds_ = false, is_following_ = false;
   std::vector<kernel::FrictionCone<Real>> cones_;
   std::vector<ContactFacts> contact_facts_;  // of the cones
   std::vector<kernel::HuntCrossley<Real>> hunt_crossleys_;

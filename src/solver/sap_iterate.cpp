@@ -272,7 +272,11 @@ SapInput SapIterate::chooseGuess(const SapOptions& options) {
     saveBest();
   }
   std::copy_n(impulse_guess_.data(), num_rows_, gamma_.data());
-  gatherImpulses();
+  if (pool_ == nullptr) {
+    scatterImpulses();
+  } else {
+    gatherImpulses();
+  }
   for (int i = 0; i < numCliques(); ++i) {
     const int n = sizes_[i], first = first_velocity_[i];
     Real* const x = v_.data() + first;
@@ -329,6 +333,9 @@ Real SapIterate::evaluateOne(const Local& local, bool scatters) {
   Real* const g = new_hessian_.data() + local.hessian;
   rowVelocity<kShape>(local, v_.data(), vc);
   for (int k = 0; k < m; ++k) vc[k] += bias_[local.row + k];
+  if (constraints_.isFollowing() && local.kind == SapKind::Contact) {
+    constraints_.follow(local.parameters, vc);
+  }
   const Real cost = kIsContact<kShape>
                         ? constraints_.evaluateContact(local.parameters, vc, gamma, g)
                         : constraints_.evaluate(local.kind, m, local.parameters, vc, gamma, g);
@@ -344,6 +351,7 @@ void SapIterate::evaluateRun(const Local& local, bool scatters, CostAndScale* su
   for (int k = 0; k < 3 * local.run; ++k) vc[k] += bias_[local.row + k];
   for (int i = 0; i < local.run; ++i) {
     const Local& own = (&local)[i];
+    if (constraints_.isFollowing()) constraints_.follow(own.parameters, vc + 3 * i);
     sum->add(constraints_.evaluateContact(own.parameters, vc + 3 * i, gamma + 3 * i,
                                           new_hessian_.data() + own.hessian));
   }
@@ -376,6 +384,24 @@ void SapIterate::evaluateGradient() {
   cost_scale_ += 0.5 * total.cost.cost;
   gradient_norm_ = std::sqrt(total.squares.gradient);
   momentum_norm_ = std::sqrt(std::max(total.squares.momentum, total.squares.impulse));
+}
+
+/// The same sums as gatherImpulses(), in the same order, where one thread does all: loops of known
+/// length.
+void SapIterate::scatterImpulses() {
+  Real* const y = generalized_impulse_.data();
+  std::fill_n(y, num_velocities_, Real(0));
+  for (int i = 0; i < numConstraints(); ++i) {
+    const Local& local = locals_[i];
+    const Real* const gamma = gamma_.data() + local.row;
+    if (local.run == 0) {
+      addTransposed(local, gamma, y);
+      continue;
+    }
+    six_->addTransposed(side1(local), gamma, y + local.velocity1);
+    if (local.size2 > 0) six_->addTransposed(side2(local), gamma, y + local.velocity2);
+    i += local.run - 1;
+  }
 }
 
 void SapIterate::gatherImpulses() {
@@ -570,13 +596,6 @@ Real SapIterate::dot(const Real* x, const Real* y) const {
   Real sum = 0;
   for (int k = 0; k < num_velocities_; ++k) sum += x[k] * y[k];
   return sum;
-}
-
-void SapIterate::multiplyCoupled(const Real* x, Real* y) {
-  multiply(x, y);
-  addCoupled(
-      locals_, coupling_, [&](const Local& local, Real* rows) { rowVelocity(local, x, rows); },
-      [&](const Local& local, const Real* rows) { addTransposed(local, rows, y); });
 }
 
 Real SapIterate::setDirection() {

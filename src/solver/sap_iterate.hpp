@@ -108,15 +108,22 @@ class SapIterate {
     solver::setBounds(locals_, bounds, &constraints_);
     is_evaluated_ = false;
   }
-  /// To those of the impulses of the last evaluate().
-  void followBounds() {
-    solver::followBounds(locals_, gamma_.data(), &constraints_);
-    is_evaluated_ = false;
+  /// While on, evaluate() first sets every bound to the one that follows from its velocity.
+  void setFollowing(bool isOn) {
+    constraints_.setFollowing(isOn);
+    is_evaluated_ = is_evaluated_ && !isOn;
   }
   /// The derivative of the gradient when the bounds follow the normal impulses: multiply() and, not
   /// symmetric, what keepCoupling() found at the velocity of the last evaluate().
-  void keepCoupling() { solver::keepCoupling(locals_, vc_.data(), constraints_, &coupling_); }
+  void keepCoupling();
   void multiplyCoupled(const Real* x, Real* y);
+  // The coupling is of rank one for each contact that it is of: with N the normal rows of those,
+  // and C their two entries each, it is J^T C N.
+  [[nodiscard]] int numCoupled() const { return static_cast<int>(coupled_.size()); }
+  /// s = N x.
+  void coupledVelocities(const Real* x, Real* s) const;
+  /// y -= J^T C s.
+  void subtractCoupling(const Real* s, Real* y) const;
   /// x . y in the norm of gradientNorm().
   [[nodiscard]] Real scaledDot(const Real* x, const Real* y) const {
     return solver::scaledDot(scale_.data(), num_velocities_, x, y);
@@ -205,6 +212,7 @@ class SapIterate {
   void evaluateGradient();
   void boundRounding();
   void gatherImpulses();
+  void scatterImpulses();
   std::int32_t addContactsOfTree(const BlockSparse& h, int clique, std::int32_t begin,
                                  Real* values) const;
   void addTouch(const BlockSparse& h, int clique, const Touch& touch, Real* values) const;
@@ -302,6 +310,7 @@ class SapIterate {
   // The line.
   std::vector<Real> direction_, direction_momentum_, direction_vc_;
   std::vector<Real> coupling_;                // two for each constraint
+  std::vector<std::int32_t> coupled_;         // constraints where they are not both zero
   Real line_slope_ = 0, line_curvature_ = 0;  // of the quadratic part
 
   std::vector<CostAndScale> cost_parts_;

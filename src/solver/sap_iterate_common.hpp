@@ -152,7 +152,8 @@ template <class Local>
   return isChanged;
 }
 
-/// What the bounds of friction are off by, and the bounds themselves for the mixing.
+/// What the bounds of friction are off by; where `bounds` is given, they and the following ones for
+/// the mixing.
 template <class Local>
 [[nodiscard]] FrictionError measureBounds(const std::vector<Local>& locals, const Real* vc,
                                           const Real* gamma, const SapConstraints& constraints,
@@ -161,10 +162,12 @@ template <class Local>
   std::size_t i = 0;
   for (const Local& local : locals) {
     if (local.kind != SapKind::Contact) continue;
+    const Real weight =
+        constraints.addFrictionError(local.parameters, vc + local.row, gamma + local.row, &sum);
+    if (bounds == nullptr) continue;
     bounds->used()[i] = constraints.bound(local.parameters);
     bounds->following()[i] = constraints.followingBound(local.parameters, gamma + local.row);
-    bounds->weights()[i] =
-        constraints.addFrictionError(local.parameters, vc + local.row, gamma + local.row, &sum);
+    bounds->weights()[i] = weight;
     ++i;
   }
   return sum;
@@ -177,17 +180,6 @@ void setBounds(const std::vector<Local>& locals, std::span<const Real> bounds,
   for (const Local& local : locals) {
     if (local.kind != SapKind::Contact) continue;
     constraints->setBound(local.parameters, bounds[i++]);
-  }
-}
-
-/// Every bound as it follows from the impulses.
-template <class Local>
-void followBounds(const std::vector<Local>& locals, const Real* gamma,
-                  SapConstraints* constraints) {
-  for (const Local& local : locals) {
-    if (local.kind != SapKind::Contact) continue;
-    constraints->setBound(local.parameters,
-                          constraints->followingBound(local.parameters, gamma + local.row));
   }
 }
 

@@ -115,6 +115,14 @@ class SapUserConstraint {
   virtual Real evaluate(int numRows, const Real* vc, Real* gamma, Real* hessian) const = 0;
 };
 
+/// A - P Q^T - Q P^T + Q C Q^T in place of A, with three columns in P and Q: what takes the turning
+/// of a body as a whole out of its stiffness, and would fill a sparse matrix.
+struct SapTurning {
+  const Real* p = nullptr;  ///< of each velocity three, one for each column
+  const Real* q = nullptr;
+  Real c[9] = {};  ///< row major, symmetric
+};
+
 /// A soft body. What the pointers lead to belongs to the caller and stays as it is until the solve
 /// ends.
 struct SapSparseClique {
@@ -126,6 +134,8 @@ struct SapSparseClique {
   /// Of each vertex, any frame; for the rigid motions of the two-level preconditioner, which is not
   /// chosen without [m].
   const Vec3* positions = nullptr;
+  /// Null: `a` is the whole of A. The whole of it less diag(mass) is positive semidefinite.
+  const SapTurning* turning = nullptr;
 };
 
 /// One constraint; its parameters lie in the array of its kind.
@@ -226,14 +236,17 @@ struct SapProblem {
   /// A SapSparseClique: three velocities for each row of `a`. The caller writes the guess
   /// velocity(c).
   int addSparseClique(const math::BlockCsr* matrix_, const Real* momentum, const Real* mass,
-                      const Vec3* positions = nullptr) {
+                      const Vec3* positions = nullptr, const SapTurning* turning = nullptr) {
     firstVelocity.push_back(firstVelocity.back() + 3 * matrix_->numRows());
     firstEntry.push_back(firstEntry.back());
     vStar.resize(static_cast<std::size_t>(firstVelocity.back()));
     v.resize(static_cast<std::size_t>(firstVelocity.back()));
     sparseOf.push_back(static_cast<std::int32_t>(sparseCliques.size()));
-    sparseCliques.push_back(
-        {.a = matrix_, .momentum = momentum, .mass = mass, .positions = positions});
+    sparseCliques.push_back({.a = matrix_,
+                             .momentum = momentum,
+                             .mass = mass,
+                             .positions = positions,
+                             .turning = turning});
     return numCliques() - 1;
   }
   [[nodiscard]] bool isSparse(int clique) const { return sparseOf[clique] >= 0; }
@@ -368,18 +381,23 @@ struct SapProblem {
     jacobian.resize(end);
     constraint.firstNode1 = static_cast<std::int32_t>(nodes.size());
     constraint.numNodes1 = countNodes(nodes1);
-    nodes.insert(nodes.end(), nodes1.begin(), nodes1.end());
+    if (!nodes1.empty()) nodes.insert(nodes.end(), nodes1.begin(), nodes1.end());
     constraint.firstNode2 = static_cast<std::int32_t>(nodes.size());
     constraint.numNodes2 = countNodes(nodes2);
-    nodes.insert(nodes.end(), nodes2.begin(), nodes2.end());
-    const std::size_t rows = bias.size() + static_cast<std::size_t>(numRows_);
-    rowTarget.resize(rows);
-    bias.resize(rows);
-    held.resize(rows);
-    impulse.resize(rows);
-    rowVelocity.resize(rows);
+    if (!nodes2.empty()) nodes.insert(nodes.end(), nodes2.begin(), nodes2.end());
+    addRows(numRows_);
     constraints.push_back(constraint);
     return numConstraints() - 1;
+  }
+  /// All zero. Robots have many constraints of one row, for which growing an array is most of it.
+  void addRows(int count) {
+    for (std::vector<Real>* array : {&rowTarget, &bias, &held, &impulse, &rowVelocity}) {
+      if (count == 1) {
+        array->push_back(0);
+      } else {
+        array->resize(array->size() + static_cast<std::size_t>(count));
+      }
+    }
   }
   /// More than are allowed stay more than are allowed.
   static std::uint8_t countNodes(Nodes sideNodes) {

@@ -2,9 +2,9 @@
 #include "solver/sap_solver.hpp"
 
 #include "solver/block_sparse.hpp"
-#include "solver/gmres.hpp"
 #include "solver/line_search.hpp"
 #include "solver/pcg.hpp"
+#include "solver/sap_coupled_step.hpp"
 #include "solver/sap_islands.hpp"
 #include "solver/sap_iterate.hpp"
 #include "solver/sap_sparse_iterate.hpp"
@@ -35,7 +35,7 @@ struct Worker {
   BlockSparse factor;
   PcgScratch pcg;
   AndersonMixing bounds;
-  GmresScratch gmres;
+  CoupledScratch coupled;
   std::vector<Real> keptBounds;
   SapClock clock;
 };
@@ -51,7 +51,7 @@ class IslandSolve {
         factor_(*factor),
         pcg_(worker->pcg),
         bounds_(worker->bounds),
-        gmres_(worker->gmres),
+        coupled_(worker->coupled),
         kept_bounds_(worker->keptBounds),
         pool_(pool),
         clock_(worker->clock),
@@ -76,7 +76,6 @@ class IslandSolve {
   bool start() {
     if (!iterate_.isEvaluated()) iterate_.evaluate();
     if (iterate_.hasBounds()) {
-      bounds_.reset(iterate_.numContacts());
       iterate_.predictBounds();
       if (!iterate_.isEvaluated()) iterate_.evaluate();
     }
@@ -133,13 +132,13 @@ class IslandSolve {
     }
     // What friction is off by hides the digits that another step would bring.
     return iterate_.hasBounds() && !are_bounds_final_ && report_.iterations > last_update_ &&
-           iterate_.gradientNorm() <= kFrictionPart * frictionError() &&
+           iterate_.gradientNorm() <= frictionPart() * frictionError() &&
            report_.frictionResidual > options_.frictionTolerance;
   }
 
   /// What the bounds of friction are off by [sqrt(J)]; as a part of all impulses in the report.
   Real frictionError() {
-    const FrictionError error = iterate_.measureBounds(&bounds_);
+    const FrictionError error = iterate_.measureBounds(nullptr);
     report_.frictionResidual = error.size > 0 ? std::sqrt(error.change / error.size) : 0;
     return std::sqrt(error.change);
   }
@@ -161,8 +160,10 @@ class IslandSolve {
       beginAnew();
       return true;
     }
+    if (report_.frictionUpdates == 0 || report_.frictionUpdates == kQuickUpdates) resetBounds();
+    (void)iterate_.measureBounds(&bounds_);
     ++report_.frictionUpdates;
-    if (!solveCoupled()) {
+    if (!tryCoupled()) {
       iterate_.setBounds(bounds_.choose());
       iterate_.evaluate();
     }
@@ -170,29 +171,43 @@ class IslandSolve {
     return true;
   }
 
-  /// Newton's method on Coulomb's law: bounds follow the normal impulses, which makes the
-  /// derivative unsymmetric; the factor for fixed bounds is near enough to solve with it by a few
-  /// products. False, and all as before, when it does not reach the goal: on the way there the
-  /// bounds may be anything.
+  void resetBounds() {
+    bounds_.reset(iterate_.numContacts());
+    coupled_below_ = std::numeric_limits<Real>::infinity();
+  }
+
+  /// Nearly all bounds are found within a few updates, for which rough solutions do. The mixing of
+  /// those that take more needs exact ones.
+  [[nodiscard]] bool isQuick() const { return report_.frictionUpdates < kQuickUpdates; }
+  [[nodiscard]] Real frictionPart() const { return isQuick() ? kQuickPart : kCarefulPart; }
+
+  /// Where it failed it fails again, until the bounds are far better.
+  bool tryCoupled() {
+    const Real error = report_.frictionResidual;
+    if (error > coupled_below_) return false;
+    if (solveCoupled()) return true;
+    if (isQuick()) coupled_below_ = kFarBetter * error;
+    return false;
+  }
+
+  /// Newton's method on Coulomb's law: bounds follow the normal impulses. False, and all as before,
+  /// when it does not reach the goal: on the way there the bounds may be anything.
   bool solveCoupled() {
     constexpr int kMaxSteps = 10;
-    constexpr Real kLeastGain = 0.5;
+    constexpr Real kLeastGain = 0.9;
     kept_bounds_.assign(bounds_.used().begin(), bounds_.used().end());
     iterate_.saveBest();
-    const auto follow = [&] {
-      iterate_.followBounds();
-      iterate_.evaluate();
-    };
-    follow();
+    iterate_.setFollowing(true);
+    iterate_.evaluate();
     for (int step = 0; step < kMaxSteps && iterate_.gradientNorm() > goal(); ++step) {
       const Real before = iterate_.gradientNorm();
       if (!findCoupledDirection()) break;
+      ++report_.iterations;
       iterate_.move(1);
       iterate_.evaluate();
-      follow();
       if (!(iterate_.gradientNorm() <= kLeastGain * before)) break;
-      ++report_.iterations;
     }
+    iterate_.setFollowing(false);
     if (iterate_.gradientNorm() <= goal()) return true;
     iterate_.restoreBest();
     iterate_.setBounds(kept_bounds_);
@@ -200,46 +215,30 @@ class IslandSolve {
     return false;
   }
 
-  /// What GMRES asks of the derivative with bounds that follow.
-  struct CoupledOperator {
-    IslandSolve& solve;
-    void multiply(const Real* x, Real* y) { solve.iterate_.multiplyCoupled(x, y); }
-    void precondition(const Real* r, Real* z) {
-      if constexpr (kIsSparse) {
-        solve.iterate_.precondition(r, z);
-      } else if (solve.uses_cholesky_) {
-        std::copy_n(r, solve.iterate_.numVelocities(), z);
-        solve.factor_.solve(z);
-      } else {
-        solve.iterate_.precondition(r, z);
-      }
-    }
-    Real dot(const Real* x, const Real* y) { return solve.iterate_.scaledDot(x, y); }
-  };
-
   bool findCoupledDirection() {
-    const int size = iterate_.numVelocities();
-    const bool isStale = iterate_.hasNewHessian();
+    const bool hasNewHessian = iterate_.hasNewHessian();
     iterate_.useHessian(false);
+    if (hasNewHessian) ++report_.factorizations;
     if constexpr (kIsSparse) {
-      if (isStale && !iterate_.factorDiagonal()) return false;
+      if (hasNewHessian && !iterate_.factorDiagonal()) return false;
     } else if (!uses_cholesky_) {
       iterate_.factorDiagonal();
-    } else if (!has_factor_) {
+    } else if (hasNewHessian) {
       factorHessian();
-    } else {
-      is_factor_old_ = is_factor_old_ || isStale;
     }
     clock_.end(SapPart::Factorization);
     iterate_.keepCoupling();
-    pcg_.b.resize(static_cast<std::size_t>(size));
-    for (int i = 0; i < size; ++i) pcg_.b[i] = -iterate_.gradient()[i];
-    CoupledOperator op{*this};
-    const GmresReport gmres =
-        solveGmres({}, &op, size, pcg_.b.data(), iterate_.direction(), &gmres_);
+    const GmresReport gmres = solveCoupledEquation();
     report_.pcgIterations += gmres.iterations;
     clock_.end(kIsSparse ? SapPart::SoftPcg : SapPart::ContactPcg);
     return gmres.converged;
+  }
+
+  GmresReport solveCoupledEquation() {
+    if constexpr (!kIsSparse) {
+      if (uses_cholesky_) return solveCoupledByFactor(factor_, &iterate_, &coupled_);
+    }
+    return solveCoupledByProducts(&iterate_, &coupled_);
   }
 
   /// The convex problem is another one now.
@@ -252,7 +251,7 @@ class IslandSolve {
 
   /// H d = -grad; false when H is found not to be positive definite.
   bool findDirection() {
-    const bool hasNewHessian = iterate_.hasNewHessian() || is_factor_old_;
+    const bool hasNewHessian = iterate_.hasNewHessian();
     if (hasNewHessian) {
       iterate_.useHessian(report_.iterations >= kManyIterations && num_short_ >= kManyShort);
     }
@@ -281,8 +280,6 @@ class IslandSolve {
   void factorHessian() {
     iterate_.assemble(&factor_);
     factor_.factor(pool_);
-    has_factor_ = true;
-    is_factor_old_ = false;
   }
 
   void solveByCholesky(bool hasNewHessian) {
@@ -374,7 +371,10 @@ class IslandSolve {
     }
   }
 
-  static constexpr Real kFrictionPart = 0.1;
+  /// A convex problem is solved to this part of what its bounds are off by.
+  static constexpr Real kQuickPart = 0.3, kCarefulPart = 0.1;
+  static constexpr int kQuickUpdates = 8;
+  static constexpr Real kFarBetter = 0.2;
   /// Friction that is off by more than this part of the impulses is not solved.
   static constexpr Real kFrictionLimit = 1e-2;
   static constexpr Real kCostRounding = 1e-15;
@@ -389,7 +389,7 @@ class IslandSolve {
   BlockSparse& factor_;
   PcgScratch& pcg_;
   AndersonMixing& bounds_;
-  GmresScratch& gmres_;
+  CoupledScratch& coupled_;
   std::vector<Real>& kept_bounds_;
   core::ThreadPool* pool_;
   SapClock& clock_;
@@ -399,7 +399,7 @@ class IslandSolve {
   int num_flat_ = 0, num_short_ = 0;
   int last_update_ = 0;  // of the bounds of friction, as a number of Newton steps
   bool are_bounds_final_ = false;
-  bool has_factor_ = false, is_factor_old_ = false;
+  Real coupled_below_ = std::numeric_limits<Real>::infinity();  // error of friction
   bool uses_cholesky_ = true;
 };
 

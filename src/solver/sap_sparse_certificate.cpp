@@ -60,9 +60,35 @@ void SapSparseIterate::boundRounding() {
       const auto numTerms = static_cast<Real>(3 * (a.rowBegin[i + 1] - a.rowBegin[i]) + 6);
       for (int r = 0; r < 3; ++r) error[first + 3 * i + r] = numTerms * kUnit * sums[r];
     }
+    boundRoundingOf(soft);
   }
   for (const SparseLocal& local : locals_) boundRoundingOf(local);
   for (int k = 0; k < num_velocities_; ++k) error[k] += kUnit * std::abs(gradient_[k]);
+}
+
+/// What the turning of a body as a whole adds to rounding_.
+void SapSparseIterate::boundRoundingOf(const Soft& soft) {
+  if (soft.data->turning == nullptr) return;
+  const SapTurning& turning = *soft.data->turning;
+  const int first = num_dense_ + 3 * soft.firstRow, size = 3 * soft.data->a->numRows();
+  Real byP[3] = {}, byQ[3] = {};
+  for (int i = 0; i < size; ++i) {
+    const Real x = std::abs(reference_[first + i]) + std::abs(difference_[first + i]);
+    for (int k = 0; k < 3; ++k) {
+      byP[k] += std::abs(turning.p[3 * i + k]) * x;
+      byQ[k] += std::abs(turning.q[3 * i + k]) * x;
+    }
+  }
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < 3; ++l) byP[k] += std::abs(turning.c[3 * k + l]) * byQ[l];
+  }
+  const Real unit = (size + 16) * kUnit;
+  for (int i = 0; i < size; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      rounding_[first + i] += unit * (std::abs(turning.p[3 * i + k]) * byQ[k] +
+                                      std::abs(turning.q[3 * i + k]) * byP[k]);
+    }
+  }
 }
 
 /// What one constraint adds to rounding_.

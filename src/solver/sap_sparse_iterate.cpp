@@ -71,6 +71,7 @@ SapInput SapSparseIterate::bindCliques(std::span<const std::int32_t> cliques) {
   chunks_.clear();
   first_entry_.assign(1, 0);
   num_dense_ = num_vertices_ = 0;
+  has_turning_ = false;
   for (const std::int32_t clique : cliques) {
     if (problem.isSparse(clique)) continue;
     const std::int32_t n = problem.numVelocities(clique);
@@ -97,6 +98,7 @@ SapInput SapSparseIterate::bindCliques(std::span<const std::int32_t> cliques) {
     soft_.push_back({.data = &data, .clique = clique, .firstRow = num_vertices_});
     bodies_.push_back(data.a);
     positions_.push_back(data.positions);
+    has_turning_ = has_turning_ || data.turning != nullptr;
     num_vertices_ += numRows;
   }
   num_velocities_ = num_dense_ + 3 * num_vertices_;
@@ -149,6 +151,12 @@ SapInput SapSparseIterate::bindSparse() {
     if (!isFiniteArray(a.values.data(), 9 * a.numBlocks()) ||
         !isFiniteArray(soft.data->momentum, 3 * numRows) ||
         !isFiniteArray(soft.data->mass, numRows)) {
+      return SapInput::NotFinite;
+    }
+    if (const SapTurning* turning = soft.data->turning;
+        turning != nullptr &&
+        (!isFiniteArray(turning->p, 9 * numRows) || !isFiniteArray(turning->q, 9 * numRows) ||
+         !isFiniteArray(turning->c, 9))) {
       return SapInput::NotFinite;
     }
     const int first = num_dense_ + 3 * soft.firstRow;
@@ -295,6 +303,7 @@ void SapSparseIterate::setReference() {
     std::copy_n(v_.data() + first, size, reference_.data() + first);
   }
   CostAndScale total;
+  readTurnings(reference_.data());
   addVelocityChunks(&cost_parts_, &total, [&](const Chunk& chunk, int begin, int end) {
     multiplyA(chunk, reference_.data(), reference_momentum_.data());
     CostAndScale sum;
@@ -378,12 +387,54 @@ void SapSparseIterate::addTransposed(const SparseLocal& local, const Real* x, Re
   }
 }
 
-/// A x of the velocities of one chunk.
+/// What multiplyA() needs to know of the whole x.
+void SapSparseIterate::readTurnings(const Real* x) {
+  if (!has_turning_) return;
+  for (Soft& soft : soft_) {
+    if (soft.data->turning == nullptr) continue;
+    const SapTurning& turning = *soft.data->turning;
+    const int size = 3 * soft.data->a->numRows();
+    const Real* const own = x + num_dense_ + 3 * soft.firstRow;
+    Real byP[3] = {}, byQ[3] = {};
+    for (int i = 0; i < size; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        byP[k] += turning.p[3 * i + k] * own[i];
+        byQ[k] += turning.q[3 * i + k] * own[i];
+      }
+    }
+    for (int k = 0; k < 3; ++k) {
+      soft.turn[k] = byQ[k];
+      soft.turn[3 + k] = byP[k] - (turning.c[3 * k] * byQ[0] + turning.c[3 * k + 1] * byQ[1] +
+                                   turning.c[3 * k + 2] * byQ[2]);
+    }
+  }
+}
+
+/// y -= (P Q^T + Q P^T - Q C Q^T) x of the vertices from `begin` to `end`.
+void SapSparseIterate::addTurning(const Soft& soft, int begin, int end, Real* y) const {
+  if (soft.data->turning == nullptr) return;
+  const Real* const p = soft.data->turning->p;
+  const Real* const q = soft.data->turning->q;
+  for (int i = 3 * begin; i < 3 * end; ++i) {
+    for (int k = 0; k < 3; ++k)
+      y[i] -= p[3 * i + k] * soft.turn[k] + q[3 * i + k] * soft.turn[3 + k];
+  }
+}
+
+void SapSparseIterate::addTurnings(const Real* x, Real* y) {
+  if (!has_turning_) return;
+  readTurnings(x);
+  for (const Soft& soft : soft_)
+    addTurning(soft, 0, soft.data->a->numRows(), y + num_dense_ + 3 * soft.firstRow);
+}
+
+/// A x of the velocities of one chunk, after readTurnings(x).
 void SapSparseIterate::multiplyA(const Chunk& chunk, const Real* x, Real* y) const {
   if (chunk.isSparse) {
     const Soft& soft = soft_[chunk.clique];
     const int first = num_dense_ + 3 * soft.firstRow;
     soft.data->a->multiplyRows(chunk.begin, chunk.end, x + first, y + first);
+    addTurning(soft, chunk.begin, chunk.end, y + first);
     return;
   }
   const DenseClique& clique = dense_[chunk.clique];
@@ -401,6 +452,9 @@ void SapSparseIterate::evaluate() {
                 Real* const vc = vc_.data() + local.row;
                 rowVelocity(local, v_.data(), vc);
                 for (int k = 0; k < local.numRows; ++k) vc[k] += bias_[local.row + k];
+                if (local.kind == SapKind::Contact && constraints_.isFollowing()) {
+                  constraints_.follow(local.parameters, vc);
+                }
                 sum.add(constraints_.evaluate(local.kind, local.numRows, local.parameters, vc,
                                               gamma_.data() + local.row,
                                               new_hessian_.data() + local.hessian));
@@ -430,6 +484,7 @@ void SapSparseIterate::gatherImpulses() {
 void SapSparseIterate::evaluateGradient() {
   for (int k = 0; k < num_velocities_; ++k) difference_[k] = v_[k] - reference_[k];
   VelocitySums total;
+  readTurnings(difference_.data());
   addVelocityChunks(&velocity_parts_, &total, [&](const Chunk& chunk, int begin, int end) {
     VelocitySums sum;
     multiplyA(chunk, difference_.data(), momentum_.data());
@@ -473,6 +528,7 @@ Real SapSparseIterate::setDirection() {
       rowVelocity(locals_[i], direction_.data(), direction_vc_.data() + locals_[i].row);
     }
   });
+  readTurnings(direction_.data());
   forEachChunk(pool_, static_cast<int>(chunks_.size()), 1, [&](int i, int) {
     multiplyA(chunks_[i], direction_.data(), direction_momentum_.data());
   });

@@ -57,7 +57,10 @@ class SapSparseIterate {
   void useHessian(bool isBlended);
   /// H and its preconditioner; false when H is not positive definite.
   bool factorDiagonal() { return h_.update(used_hessian_.data()); }
-  void multiply(const Real* x, Real* y) { h_.multiply(x, y); }
+  void multiply(const Real* x, Real* y) {
+    h_.multiply(x, y);
+    addTurnings(x, y);
+  }
   void precondition(const Real* r, Real* z) { h_.precondition(r, z); }
   [[nodiscard]] SoftPreconditioner preconditioner() const { return h_.preconditioner(); }
 
@@ -85,10 +88,10 @@ class SapSparseIterate {
     solver::setBounds(locals_, bounds, &constraints_);
     is_evaluated_ = false;
   }
-  /// To those of the impulses of the last evaluate().
-  void followBounds() {
-    solver::followBounds(locals_, gamma_.data(), &constraints_);
-    is_evaluated_ = false;
+  /// While on, evaluate() first sets every bound to the one that follows from its velocity.
+  void setFollowing(bool isOn) {
+    constraints_.setFollowing(isOn);
+    is_evaluated_ = is_evaluated_ && !isOn;
   }
   /// The derivative of the gradient when the bounds follow the normal impulses: multiply() and, not
   /// symmetric, what keepCoupling() found at the velocity of the last evaluate().
@@ -115,6 +118,7 @@ class SapSparseIterate {
     const SapSparseClique* data = nullptr;
     std::int32_t clique = 0;    // in the problem
     std::int32_t firstRow = 0;  // vertex of the island
+    Real turn[6] = {};          // Q^T x, P^T x - C Q^T x of the last readTurnings()
   };
 
   SapInput bindCliques(std::span<const std::int32_t> cliques);
@@ -132,9 +136,13 @@ class SapSparseIterate {
   void addTransposed(const SparseLocal& local, const Real* x, Real* y) const;
   void gatherImpulses();
   void evaluateGradient();
+  void readTurnings(const Real* x);
+  void addTurning(const Soft& soft, int begin, int end, Real* y) const;
+  void addTurnings(const Real* x, Real* y);
   void multiplyA(const Chunk& chunk, const Real* x, Real* y) const;
   void boundRounding();
   void boundRoundingOf(const SparseLocal& local);
+  void boundRoundingOf(const Soft& soft);
 
   template <class Sum, class Body>
   void addVelocityChunks(std::vector<Sum>* parts, Sum* total, const Body& body) const;
@@ -142,6 +150,7 @@ class SapSparseIterate {
   const SapProblem* problem_ = nullptr;
   core::ThreadPool* pool_ = nullptr;
   int num_velocities_ = 0, num_dense_ = 0, num_vertices_ = 0, num_rows_ = 0, num_hessian_ = 0;
+  bool has_turning_ = false;
 
   // Constant during the solve.
   std::vector<std::int32_t> first_velocity_;  // by clique of the problem, of those of the island

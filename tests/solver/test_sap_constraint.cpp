@@ -412,5 +412,47 @@ TEST(SapRegularization, NearRigidRowsHaveThePeriodAsked) {
               1e-12);
 }
 
+// What coupling() says is how friction changes with the normal velocity when its bound follows the
+// normal impulse: by the bound, and by what is held where that is cut to the bound.
+TEST(SapConstraint, CouplingIsTheDerivativeOfFrictionWhoseBoundFollows) {
+  struct Case {
+    Vec3 vc;
+    Real held[2];
+  };
+  const Case cases[] = {
+      {{0.3, -0.2, -0.1}, {0, 0}},         // slides
+      {{1e-4, 2e-4, -0.1}, {3, 1}},        // held more than its bound, now sticks
+      {{0.3, -0.2, -0.1}, {3, 1}},         // the same, slides
+      {{1e-4, 2e-4, -0.1}, {0.01, 0.02}},  // sticks well inside
+      {{0.3, -0.2, 0.5}, {3, 1}},          // is open
+  };
+  for (const Case& c : cases) {
+    SapProblem problem;
+    problem.clear(1e-2);
+    problem.addClique(6);
+    problem.addContact(0, -1, {.friction = 0.5, .stiffness = 1e3, .gap = -1e-3});
+    problem.contacts[0].heldImpulse[0] = c.held[0];
+    problem.contacts[0].heldImpulse[1] = c.held[1];
+    Prepared prepared(problem, 1.0, {.frictionRegularization = 0.1});
+    ASSERT_GE(prepared.parameters, 0);
+    const auto frictionAt = [&](Real normal, Real* gamma) {
+      const Real vc[3] = {c.vc.x, c.vc.y, normal};
+      Real full[9];
+      prepared.constraints.follow(prepared.parameters, vc);
+      static_cast<void>(prepared.evaluate(vc, gamma, full));
+    };
+    const Real h = 1e-6;
+    Real below[3], above[3], at[3], entries[2];
+    frictionAt(c.vc.z - h, below);
+    frictionAt(c.vc.z + h, above);
+    frictionAt(c.vc.z, at);
+    const Real vc[3] = {c.vc.x, c.vc.y, c.vc.z};
+    prepared.constraints.coupling(prepared.parameters, vc, entries);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_NEAR(entries[i], -(above[i] - below[i]) / (2 * h), 1e-6) << c.vc.x << " " << c.held[0];
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tangere::solver
