@@ -49,7 +49,9 @@ class Lattice {
   /// Depth below the surface, negative outside. Right within one spacing of the surface; beyond,
   /// only the sign is.
   [[nodiscard]] Real depth(int id) const { return depth_[id]; }
-  [[nodiscard]] Real depthAt(const Vec3& p) const { return -shape_.signedDistance(p).distance; }
+  [[nodiscard]] Real depthAt(const Vec3& p) const {
+    return skin_ - shape_.signedDistance(p).distance;
+  }
 
  private:
   void classifyBlocks();
@@ -57,6 +59,7 @@ class Lattice {
   const Shape& shape_;
   Real spacing_;
   Real rounding_ = 0;
+  Real skin_ = 0;                // by which children of a union that just touch are made one
   Vec3 center_{};                // of the box around the shape; a corner of the grid lies on it
   std::array<int, 3> corner_{};  // number of cells from the lattice's lower corner to the centre
   std::array<int, 3> blocks_{};  // along each axis
@@ -69,6 +72,7 @@ Lattice::Lattice(const Shape& shape, Real spacing) : shape_(shape), spacing_(spa
   const Aabb& box = shape.localAabb();
   center_ = box.center();
   const Vec3 half = box.halfExtents();
+  if (shape.type() == ShapeType::Compound) skin_ = 1e-9 * (half.x + half.y + half.z);
   rounding_ = 2e-16 * std::fmax(maxAbs(box.lower), maxAbs(box.upper));
   Real total = 1;
   for (int axis = 0; axis < 3; ++axis) {

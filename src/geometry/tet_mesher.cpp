@@ -8,6 +8,7 @@
 
 #include "core/assert.hpp"
 #include "core/elementary.hpp"
+#include "geometry/mesh_parts.hpp"
 #include "geometry/tet_faces.hpp"
 
 #include <cmath>
@@ -178,7 +179,12 @@ std::vector<Vec3> surfaceSamples(const Shape& shape) {
   // Children of a compound may hide each other's surface.
   const Real tolerance = 1e-9 * largestHalfSize(shape);
   for (const Vec3& p : all) {
-    if (shape.signedDistance(p).distance >= -tolerance) out.push_back(p);
+    const SignedDistance d = shape.signedDistance(p);
+    if (d.distance < -tolerance) continue;
+    // Nor is a side that two of them share on the surface.
+    const bool isShared = shape.type() == ShapeType::Compound &&
+                          shape.signedDistance(p + d.normal * (10 * tolerance)).distance < 0;
+    if (!isShared) out.push_back(p);
   }
   return out;
 }
@@ -250,6 +256,8 @@ struct Meshed {
   Real volume;  ///< of the shape
   std::optional<LostFeatures> lost{};
   std::vector<std::string> findings{};
+  /// What the mesh is compared with, where that is not the shape itself.
+  std::shared_ptr<const Shape> reference{};
 };
 
 TetMesh buildMesh(TetPieces pieces) {
@@ -280,25 +288,71 @@ Real typicalSpacing(Real volume) {
   return core::cbrt(2.95 * volume / geometry::kTypicalNumVertices);
 }
 
-/// Finer and finer until nothing is lost or the mesh is four times as large as usual.
-Meshed stuffAtChosenResolution(const Shape& shape, Real volume, int maxTets) {
+/// Nobody gets more vertices without having asked for them.
+constexpr Real kMostVertices = 20 * geometry::kTypicalNumVertices;
+
+/// Finer and finer until nothing is lost or the mesh is four times as large as usual. `volume` is
+/// that of all that is to be filled.
+Meshed stuffFiner(const Shape& shape, Real volume, int maxTets) {
   Real spacing = typicalSpacing(volume);
   const Real finest = spacing / 6;
+  std::optional<Meshed> best;
   for (;;) {
-    TANGERE_REQUIRE(spacing >= finest,
+    TANGERE_REQUIRE(spacing >= finest || best,
                     "the shape is too thin for a resolution to be chosen: give one below its "
                     "thickness [m]",
                     spacing);
+    if (spacing < finest) return std::move(*best);
     const TetPieces pieces = geometry::stuffShape(shape, volume, spacing, maxTets);
-    const bool isLarge =
-        static_cast<Real>(pieces.vertices.size()) > 4 * geometry::kTypicalNumVertices;
+    const auto numVertices = static_cast<Real>(pieces.vertices.size());
+    if (numVertices > kMostVertices) {
+      TANGERE_REQUIRE(best,
+                      "the shape is so thin that a lattice which keeps it needs more vertices than "
+                      "are made without a resolution: give one [m]",
+                      spacing, numVertices);
+      return std::move(*best);
+    }
     if (!pieces.tets.empty()) {
-      Meshed out{buildMesh(pieces), "stuffing", spacing, volume};
-      out.lost = findLostFeatures(shape, out.mesh, kLostSpacings * spacing);
-      if (isLarge || out.lost->distance <= kLostSpacings * spacing) return out;
+      best.emplace(Meshed{buildMesh(pieces), "stuffing", spacing, volume});
+      best->lost = findLostFeatures(shape, best->mesh, kLostSpacings * spacing);
+      const bool isLarge = numVertices > 4 * geometry::kTypicalNumVertices;
+      if (isLarge || best->lost->distance <= kLostSpacings * spacing) return std::move(*best);
     }
     spacing *= 0.8;
   }
+}
+
+/// A plate along its axes, stretched along the thin one until it is no thinner than this.
+constexpr Real kThin = 0.1;
+
+Vec3 stretchOf(const Shape& shape) {
+  const Vec3 half = shape.localAabb().halfExtents();
+  const Real wanted = kThin * largestHalfSize(shape);
+  Vec3 out{1, 1, 1};
+  for (int k = 0; k < 3; ++k) {
+    if (shape.type() == ShapeType::Mesh && half[k] > 0 && half[k] < wanted)
+      out[k] = wanted / half[k];
+  }
+  return out;
+}
+
+/// A thin plate is filled while it is stretched: a lattice as fine as it is thin would have a
+/// hundred times the vertices.
+Meshed stuffAtChosenResolution(const Shape& shape, Real volume, int maxTets) {
+  const Vec3 stretch = stretchOf(shape);
+  if (stretch == Vec3{1, 1, 1}) return stuffFiner(shape, volume, maxTets);
+  const auto& mesh = static_cast<const Mesh&>(shape);
+  std::vector<Vec3> vertices(mesh.vertices().begin(), mesh.vertices().end());
+  for (Vec3& v : vertices) v = {v.x * stretch.x, v.y * stretch.y, v.z * stretch.z};
+  const Real factor = stretch.x * stretch.y * stretch.z;
+  Meshed out = stuffFiner(Mesh(vertices, mesh.triangles()), volume * factor, maxTets);
+  std::vector<Vec3> filled(out.mesh.vertices().begin(), out.mesh.vertices().end());
+  for (Vec3& v : filled) v = {v.x / stretch.x, v.y / stretch.y, v.z / stretch.z};
+  out.mesh = TetMesh(std::move(filled), {out.mesh.tets().begin(), out.mesh.tets().end()});
+  out.volume = volume;
+  out.findings.push_back("the shape is thin: its tetrahedra are " + text(factor) +
+                         " times as wide as thick");
+  return out;
 }
 
 Meshed meshByStuffing(const Shape& shape, Real volume, const TetMeshOptions& options) {
@@ -311,6 +365,60 @@ Meshed meshByStuffing(const Shape& shape, Real volume, const TetMeshOptions& opt
         "about 1 %");
   }
   return out;
+}
+
+/// Solids that do not touch are filled each by itself: a lattice over both would join what is
+/// nearer than its spacing.
+Meshed meshParts(const geometry::SolidParts& solid, const TetMeshOptions& options) {
+  Real volume = 0, resolution = options.resolution;
+  for (const geometry::SolidPart& part : solid.parts) volume += volumeOf(*part.shape);
+  TetPieces all;
+  LostFeatures lost;
+  std::vector<std::string> findings = solid.findings;
+  std::vector<Compound::Child> shapes;
+  for (const geometry::SolidPart& part : solid.parts) {
+    const int maxTets = options.maxTets - static_cast<int>(all.tets.size());
+    const Meshed own = options.resolution > 0
+                           ? stuffAt(*part.shape, volume, options.resolution, maxTets)
+                           : stuffAtChosenResolution(*part.shape, volume, maxTets);
+    const LostFeatures ownLost =
+        own.lost ? *own.lost
+                 : findLostFeatures(*part.shape, own.mesh, kLostSpacings * own.resolution);
+    lost.distance = std::fmax(lost.distance, ownLost.distance);
+    lost.thickness = std::fmin(lost.thickness, ownLost.thickness);
+    resolution = std::fmax(resolution, own.resolution);
+    findings.insert(findings.end(), own.findings.begin(), own.findings.end());
+    const int first = static_cast<int>(all.vertices.size());
+    all.vertices.insert(all.vertices.end(), own.mesh.vertices().begin(), own.mesh.vertices().end());
+    for (const Tet& t : own.mesh.tets())
+      all.tets.push_back({t[0] + first, t[1] + first, t[2] + first, t[3] + first});
+    for (const Compound::Child& other : shapes) {
+      const Real gap = geometry::distanceBetween(*other.shape, *part.shape);
+      if (gap < own.resolution)
+        findings.push_back("two solids of the surface are " + text(gap) +
+                           " m apart, nearer than the resolution");
+    }
+    shapes.push_back({part.shape, Transform::identity()});
+  }
+  Meshed out{buildMesh(std::move(all)), "stuffing", resolution, volume, lost, findings};
+  std::vector<Compound::Child> solids;
+  for (const Compound::Child& child : shapes) {
+    if (child.shape->type() != ShapeType::Compound) {
+      solids.push_back(child);
+      continue;
+    }
+    const auto joined = static_cast<const Compound&>(*child.shape).children();
+    solids.insert(solids.end(), joined.begin(), joined.end());
+  }
+  out.reference = std::make_shared<Compound>(std::move(solids));
+  return out;
+}
+
+Meshed meshSurface(const Mesh& mesh, const TetMeshOptions& options) {
+  const geometry::SolidParts solid = geometry::splitSolid(mesh);
+  if (solid.parts.size() == 1 && solid.parts[0].shape == nullptr)
+    return meshByStuffing(mesh, volumeOf(mesh), options);
+  return meshParts(solid, options);
 }
 
 /// Flatter dihedral angles than this are worth another mesher.
@@ -370,6 +478,7 @@ Meshed meshByMethod(const Shape& shape, const TetMeshOptions& options) {
   if (shape.type() == ShapeType::Convex) {
     return meshConvex(static_cast<const Convex&>(shape), options);
   }
+  if (shape.type() == ShapeType::Mesh) return meshSurface(static_cast<const Mesh&>(shape), options);
   return meshByStuffing(shape, volumeOf(shape), options);
 }
 
@@ -400,7 +509,8 @@ void addLossFindings(const LostFeatures& lost, Real resolution,
                       text(better) + " m would keep them");
 }
 
-TetMeshReport makeReport(const Shape& shape, const Meshed& meshed) {
+TetMeshReport makeReport(const Shape& given, const Meshed& meshed) {
+  const Shape& shape = meshed.reference != nullptr ? *meshed.reference : given;
   TetMeshReport out{.quality = meshed.mesh.quality(),
                     .resolution = meshed.resolution,
                     .surfaceError = findSurfaceError(shape, meshed.mesh),
