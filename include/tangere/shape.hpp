@@ -242,7 +242,7 @@ class Mesh final : public Shape {
   explicit Mesh(const std::shared_ptr<const geometry::MeshData>& data);
 };
 
-/// Terrain z = height(x, y) on a regular grid centred at the origin, solid below.
+/// Terrain z = height(x, y) on a grid centred at the origin: a solid with walls and a floor.
 /// heights[j * numX + i] is the height at x = -sizeX/2 + i sizeX/(numX-1), y likewise with j.
 /// Each cell is split along the diagonal from (i, j) to (i+1, j+1).
 class HeightField final : public Shape {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collision/compound_pairs.hpp"
 
+#include "collision/mesh_penetration.hpp"
+
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -159,6 +161,8 @@ void distanceCompound(const PairInput& in, const DistanceOption& option, Distanc
     found = true;
     return false;
   });
+  if (option.enableSigned && !unsupported)
+    partWhole(in, {collideCompound, overlapCompound, distanceCompound}, out);
   if (!found) out.distance = std::numeric_limits<Real>::infinity();
   if (unsupported) out.status = QueryStatus::Unsupported;
 }

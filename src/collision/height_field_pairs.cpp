@@ -4,7 +4,7 @@
 #include "collision/kernels/triangle_box.hpp"
 #include "collision/mesh_body.hpp"
 #include "collision/mesh_distance.hpp"
-#include "collision/mesh_mesh.hpp"
+#include "collision/mesh_pairs.hpp"
 #include "collision/mesh_surface.hpp"
 #include "collision/mesh_traversal.hpp"
 #include "geometry/height_field_data.hpp"
@@ -185,71 +185,10 @@ bool visitTriangles(const HeightFieldData& field, const BodyBox& body, const Vis
   return false;
 }
 
-/// Straight up is the way out for what is wholly under the surface.
-SurfaceContact contactBelow(const HeightFieldData& field, const ConvexView<Real>& view,
-                            const Transform& X_FC) {
-  const SignedDistance way = geometry::signedDistanceToTerrain(field, X_FC * view.center);
-  const Vec3 n_C = transposeTimes(X_FC.rotation, way.normal);
-  int index;
-  const Vec3 deepest = X_FC * (kernel::supportCore(view, -n_C, &index) - n_C * view.radius);
-  SurfaceContact contact;
-  contact.normal = way.normal;
-  contact.depth = std::fmax(dot(way.normal, way.closest - deepest), Real(0));
-  contact.position = deepest + way.normal * (Real(0.5) * contact.depth);
-  contact.triangle =
-      geometry::closestOnTerrain(field, X_FC * view.center, std::numeric_limits<Real>::infinity())
-          .triangle;
-  return contact;
-}
-
-bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
-                    const Transform& X_FC, std::vector<SurfaceContact>& out) {
-  const TerrainSurface surface{field};
-  const BodyBox box(view, X_FC);
-  bool touched = false;
-  const auto feed = [](auto& body) {
-    return [&body](int t, const Vec3& a, const Vec3& b, const Vec3& c) {
-      body.addTriangle(t, a, b, c);
-      return false;
-    };
-  };
+bool touchesSurface(const HeightFieldData& field, const ConvexView<Real>& view,
+                    const Transform& X_FC, const BodyBox& box) {
   if (view.core == CoreType::Point) {
-    BallOnSurface body(surface, X_FC * view.center, view.radius, out);
-    visitTriangles(field, box, feed(body));
-    touched = body.finish();
-  } else {
-    if (box.aabb.lower.z > field.extent.upper) return false;
-    BodyOnSurface body(surface, view, X_FC, out);
-    visitTriangles(field, box, feed(body));
-    touched = body.finish();
-  }
-  if (touched) return true;
-  if (!geometry::isBelow(field, X_FC * view.center)) return false;
-  out.push_back(contactBelow(field, view, X_FC));
-  return true;
-}
-
-int collideConvexField(const PairInput& in, const CollisionOption& option,
-                       CollisionResult& result) {
-  const ConvexView<Real>& view = in.shape1.convex;
-  const HeightFieldData& field = *in.shape2.heightField;
-  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
-  if ((X_FC * view.center).z - view.boundingRadius > field.extent.upper) return 0;
-  std::vector<SurfaceContact>& contacts = contactScratch();
-  if (!gatherContacts(field, view, X_FC, contacts)) return 0;
-  return addManifolds(contacts, {in.X_W2, false, view.boundingRadius}, option, result);
-}
-
-bool overlapConvexField(const PairInput& in) {
-  const ConvexView<Real>& view = in.shape1.convex;
-  const HeightFieldData& field = *in.shape2.heightField;
-  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
-  const Vec3 center = X_FC * view.center;
-  if (center.z - view.boundingRadius > field.extent.upper) return false;
-  // Under the surface already: no triangle needs a look.
-  if (geometry::isBelow(field, center)) return true;
-  const BodyBox box(view, X_FC);
-  if (view.core == CoreType::Point) {
+    const Vec3 center = X_FC * view.center;
     const Real r2 = view.radius * view.radius;
     return visitTriangles(field, box, [&](int, const Vec3& a, const Vec3& b, const Vec3& c) {
       return squaredNorm(center - kernel::closestOnTriangle(center, a, b, c).point) <= r2;
@@ -267,50 +206,109 @@ bool overlapConvexField(const PairInput& in) {
   });
 }
 
+/// Contacts of a body that is within the walls. Returns whether the surface is touched.
+bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
+                    const Transform& X_FC, const BodyBox& box, std::vector<SurfaceContact>& out) {
+  const TerrainSurface surface{field};
+  bool touched = false;
+  const auto feed = [](auto& body) {
+    return [&body](int t, const Vec3& a, const Vec3& b, const Vec3& c) {
+      body.addTriangle(t, a, b, c);
+      return false;
+    };
+  };
+  if (view.core == CoreType::Point) {
+    BallOnSurface body(surface, X_FC * view.center, view.radius, out);
+    visitTriangles(field, box, feed(body));
+    touched = body.finish();
+  } else {
+    if (box.aabb.lower.z > field.extent.upper) return false;
+    BodyOnSurface body(surface, view, X_FC, out);
+    visitTriangles(field, box, feed(body));
+    touched = body.finish([&](const Vec3& move) {
+      const Transform moved{X_FC.rotation, X_FC.translation + move};
+      return !geometry::isInside(field, moved * view.center) &&
+             !touchesSurface(field, view, moved, BodyBox(view, moved));
+    });
+  }
+  return touched;
+}
+
+/// The field as its mesh.
+PairInput withSolid(const PairInput& in) {
+  return {in.shape1, in.X_W1, in.shape2.heightField->solidMesh(), in.X_W2, nullptr};
+}
+PairFunctions solidFunctions(const PairInput& in) {
+  return meshPairFunctions(in.shape1.type, ShapeType::Mesh);
+}
+
+int collideConvexField(const PairInput& in, const CollisionOption& option,
+                       CollisionResult& result) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const HeightFieldData& field = *in.shape2.heightField;
+  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
+  const Vec3 center = X_FC * view.center;
+  if (center.z - view.boundingRadius > field.extent.upper) return 0;
+  const BodyBox box(view, X_FC);
+  // The grid knows neither walls nor floor.
+  if (!field.isWithinWalls(box.aabb))
+    return box.aabb.overlaps(field.bounds)
+               ? solidFunctions(in).collide(withSolid(in), option, result)
+               : 0;
+  std::vector<SurfaceContact>& contacts = contactScratch();
+  if (!gatherContacts(field, view, X_FC, box, contacts))
+    return geometry::isInside(field, center)
+               ? solidFunctions(in).collide(withSolid(in), option, result)
+               : 0;
+  return addManifolds(contacts, {in.X_W2, false, view.boundingRadius}, option, result);
+}
+
+bool overlapConvexField(const PairInput& in) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const HeightFieldData& field = *in.shape2.heightField;
+  const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
+  const Vec3 center = X_FC * view.center;
+  if (center.z - view.boundingRadius > field.extent.upper) return false;
+  // Under the surface already: no triangle needs a look.
+  if (geometry::isInside(field, center)) return true;
+  const BodyBox box(view, X_FC);
+  if (!field.isWithinWalls(box.aabb))
+    return box.aabb.overlaps(field.bounds) && solidFunctions(in).overlap(withSolid(in));
+  return touchesSurface(field, view, X_FC, box);
+}
+
 void distanceConvexField(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
   const ConvexView<Real>& view = in.shape1.convex;
   const HeightFieldData& field = *in.shape2.heightField;
   const Transform X_FC = inverseTimes(in.X_W2, in.X_W1);
-  if (overlapConvexField(in)) {
-    std::vector<SurfaceContact>& contacts = contactScratch();
-    if (gatherContacts(field, view, X_FC, contacts) && !contacts.empty()) {
-      const auto separates = [&](const Vec3& move) {
-        const Transform moved{in.X_W1.rotation, in.X_W1.translation + in.X_W2.rotation * move};
-        return !overlapConvexField({in.shape1, moved, in.shape2, in.X_W2, nullptr});
-      };
-      writePenetration(contacts, {in.X_W2, false, view.boundingRadius}, option, separates, out);
-      return;
-    }
+  // Within the walls nothing but the surface can be nearest.
+  const BodyBox box(view, X_FC);
+  const geometry::MeshData& mesh =
+      field.isWithinWalls(box.aabb) ? field.surfaceMesh() : field.solidMesh();
+  const NearestTriangle nearest = nearestTriangle(mesh, view, X_FC, option.upperBound);
+  if (nearest.touching || geometry::isInside(field, X_FC * view.center)) {
+    solidFunctions(in).distance(withSolid(in), option, out);
+    return;
   }
-  const NearestTriangle nearest =
-      nearestTriangle(field.surfaceMesh(), view, X_FC, option.upperBound);
-  if (!nearest.found && !nearest.touching) {
+  if (!nearest.found) {
     writeBeyond(in.X_W1 * view.center, in.X_W2.translation, option.upperBound, out);
     return;
   }
-  out.distance = nearest.found ? nearest.distance : 0;
-  out.normal = in.X_W2.rotation * (nearest.found ? nearest.normal : field.normal(nearest.triangle));
-  out.point2 = in.X_W2 * (nearest.found ? nearest.onSurface : field.corner(nearest.triangle, 0));
+  out.distance = nearest.distance;
+  out.normal = in.X_W2.rotation * nearest.normal;
+  out.point2 = in.X_W2 * nearest.onSurface;
   out.point1 = out.point2 + out.normal * out.distance;
   out.feature2 = nearest.triangle;
 }
 
 int collideMeshField(const PairInput& in, const CollisionOption& option, CollisionResult& result) {
-  const MeshBody mesh{*in.shape1.mesh};
-  const MeshBody terrain{in.shape2.heightField->surfaceMesh(), in.shape2.heightField};
-  return collideMeshes({mesh, in.X_W1, terrain, in.X_W2}, option, result);
+  return solidFunctions(in).collide(withSolid(in), option, result);
 }
 
-bool overlapMeshField(const PairInput& in) {
-  const MeshBody mesh{*in.shape1.mesh};
-  const MeshBody terrain{in.shape2.heightField->surfaceMesh(), in.shape2.heightField};
-  return overlapMeshes({mesh, in.X_W1, terrain, in.X_W2});
-}
+bool overlapMeshField(const PairInput& in) { return solidFunctions(in).overlap(withSolid(in)); }
 
 void distanceMeshField(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
-  const MeshBody mesh{*in.shape1.mesh};
-  const MeshBody terrain{in.shape2.heightField->surfaceMesh(), in.shape2.heightField};
-  distanceMeshes({mesh, in.X_W1, terrain, in.X_W2}, option, out);
+  solidFunctions(in).distance(withSolid(in), option, out);
 }
 
 }  // namespace

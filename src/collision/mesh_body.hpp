@@ -9,6 +9,7 @@
 #include "collision/kernels/mesh_clip.hpp"
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/mesh_body_faces.hpp"
+#include "collision/mesh_completion.hpp"
 #include "collision/mesh_point_hull.hpp"
 #include "collision/mesh_surface.hpp"
 #include "collision/mesh_traversal.hpp"
@@ -42,8 +43,10 @@ class BodyOnSurface {
       addToRounded(t, v_S);
   }
 
-  /// Whether anything was touched; then there is at least one contact.
-  bool finish() {
+  /// Whether anything was touched; then there is at least one contact. isApartAfter(move) tells
+  /// whether a translation of the body leaves it apart from the whole surface.
+  template <class IsApartAfter>
+  bool finish(const IsApartAfter& isApartAfter) {
     if (!touched_) return false;
     if (out_.empty()) {
       out_.push_back(spare_);
@@ -51,6 +54,7 @@ class BodyOnSurface {
     }
     if (surface_.isSolid()) dropFarSides();
     if (anySharp_) dropWhatIsResolved();
+    if (numTouched_ <= (anySharp_ ? kMaxHullTriangles : kPatch)) limitToClearing(isApartAfter);
     return true;
   }
 
@@ -96,6 +100,114 @@ class BodyOnSurface {
       dropDeeperThan(*best);
     else
       dropTriangleByTriangle(ways, count);
+  }
+
+  /// A move that clears all that is touched, and does not lead into the rest of a hollow, says how
+  /// deep a contact may be at most. On a smooth
+  /// part the normals of neighbours differ little, but a body that touches a corner reaches farther
+  /// below some of its triangles than it has to go.
+  template <class IsApartAfter>
+  void limitToClearing(const IsApartAfter& isApartAfter) {
+    bool flat = true;
+    const Vec3 n = surface_.normal(touchedTriangles_[0]);
+    for (int i = 1; flat && i < numTouched_; ++i)
+      flat = squaredNorm(surface_.normal(touchedTriangles_[i]) - n) < Real(1e-20);
+    if (flat && !hasRim()) return;
+    Way best{{}, std::numeric_limits<Real>::infinity(), 0, false, false};
+    for (const SurfaceContact& c : out_) {
+      if (c.depth >= best.depth) continue;
+      Way way{c.normal, c.depth, 0, false, false};
+      findLowest(&way, 1);
+      if (clearsAll(way)) best = way;
+    }
+    const bool isCertified = best.depth < std::numeric_limits<Real>::infinity();
+    SurfaceContact missing;
+    const bool isHull = mayHullBeShorter(best) && considerHull(&best, &missing);
+    if (!(best.depth > 0) || !(best.depth < std::numeric_limits<Real>::infinity())) return;
+    // What changes little is not worth the question, which costs as much as the contacts did.
+    constexpr Real kWorth = 1.0005;
+    Real deepest = 0;
+    bool isNews = false;
+    for (const SurfaceContact& c : out_) {
+      deepest = larger(deepest, c.depth);
+      isNews = isNews || !(dot(c.normal, best.normal) > 0);
+    }
+    isNews = isNews || deepest > kWorth * best.depth || deepest < kNearlyAsDeep * best.depth;
+    if (!isNews || !isApartAfter(best.normal * (best.depth * (1 + Real(1e-6))))) return;
+    std::size_t kept = 0;
+    deepest = 0;
+    for (const SurfaceContact& c : out_) {
+      if (!(dot(c.normal, best.normal) > 0)) continue;
+      out_[kept] = c;
+      // Points under a face of the body are those of the surface, all others are the body's.
+      const bool isBodys =
+          faces_.empty() || std::fabs(dot(c.normal, surface_.normal(c.triangle))) > 1 - Real(1e-9);
+      if (best.depth < c.depth) makeShallower(best.depth, isBodys, out_[kept]);
+      deepest = larger(deepest, out_[kept].depth);
+      ++kept;
+    }
+    out_.resize(kept);
+    // An edge or a corner beside the contacts is deeper than they are.
+    if (isHull && deepest < kNearlyAsDeep * best.depth && (isCertified || isConvexThere()))
+      out_.push_back(missing);
+  }
+
+  /// Whether a touched triangle is at the rim of an open surface.
+  [[nodiscard]] bool hasRim() const {
+    if (surface_.isSolid()) return false;
+    for (int i = 0; i < 3 * numTouched_; ++i)
+      if (surface_.across(touchedTriangles_[i / 3], i % 3) < 0) return true;
+    return false;
+  }
+
+  /// Not where the way goes along all normals but a little: no other is shorter by 0.2 %.
+  [[nodiscard]] bool mayHullBeShorter(const Way& best) const {
+    if (!(best.depth < std::numeric_limits<Real>::infinity())) return true;
+    if (hasRim()) return true;
+    for (int i = 0; i < numTouched_; ++i)
+      if (dot(surface_.normal(touchedTriangles_[i]), best.normal) < Real(0.998)) return true;
+    return false;
+  }
+
+  /// The way out of the hull of all that is touched clears it too, and may be shorter. Returns
+  /// whether it is, with its contact.
+  bool considerHull(Way* best, SurfaceContact* contact) const {
+    PointHull<3 * kMaxHullTriangles> points;
+    for (int i = 0; i < 3 * numTouched_; ++i)
+      points.add(surface_.corner(touchedTriangles_[i / 3], i % 3));
+    const ConvexView<Real> hull = points.view();
+    const kernel::ConvexContact<Real> pair =
+        kernel::convexDistance(view_, hull, X_CS_, Real(0), /*enableSigned=*/true);
+    if (!(pair.distance < 0) || !(-pair.distance < best->depth)) return false;
+    const Vec3 way = X_SC_.rotation * pair.normal;
+    if (!leadsOutAt(X_SC_ * pair.pointB, way)) return false;
+    // The search may end early at the tip of a cone.
+    Way out{way, -pair.distance, 0, false, false};
+    findLowest(&out, 1);
+    if (!clearsAll(out)) return false;
+    *best = out;
+    *contact = makeContact(touchedTriangles_[0], (pair.pointA + pair.pointB) * Real(0.5),
+                           pair.normal, -pair.distance, -1);
+    return true;
+  }
+
+  /// Whether a point that is deepest in the body is on the surface, and a way from there leads out:
+  /// no triangle that has the point rises along the way. All of them are touched.
+  [[nodiscard]] bool leadsOutAt(const Vec3& p, const Vec3& way) const {
+    const Real tolerance = Real(1e-6) * view_.boundingRadius;
+    Vec3 outward{};
+    for (int i = 0; i < numTouched_; ++i) {
+      const int t = touchedTriangles_[i];
+      const Vec3 v[3] = {surface_.corner(t, 0), surface_.corner(t, 1), surface_.corner(t, 2)};
+      const Vec3 q = kernel::closestOnTriangle(p, v[0], v[1], v[2]).point;
+      if (squaredNorm(q - p) > tolerance * tolerance) continue;
+      for (const Vec3& corner : v) {
+        const Real rise = dot(way, corner - q);
+        if (rise > tolerance && rise * rise > kRise * kRise * squaredNorm(corner - q)) return false;
+      }
+      outward += ownNormal(t, v);
+    }
+    return dot(outward, way) > 0;
   }
 
   /// Where no move clears all that is touched.
@@ -771,6 +883,7 @@ class BodyOnSurface {
   bool touched_ = false;
   bool anySharp_ = false;  // of the touched triangles
   static constexpr int kMaxHullTriangles = 16;
+  static constexpr int kPatch = 4;  // a smooth patch of more triangles is left along one of them
   int touchedTriangles_[kMaxHullTriangles];
   int numTouched_ = 0;  // one more than there is room for: too many
   bool hasSpare_ = false;

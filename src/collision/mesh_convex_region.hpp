@@ -11,7 +11,10 @@
 #include "collision/mesh_crossings.hpp"
 #include "collision/mesh_manifolds.hpp"
 #include "collision/mesh_point_hull.hpp"
+#include "collision/mesh_surface.hpp"
 
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace tangere::collision {
@@ -32,11 +35,28 @@ class ConvexRegion {
     return addInside(X_AB_ * p_B, triangle, sideB_);
   }
 
+  /// To be called when all is added.
+  void collect() {
+    collect(a_, {}, sideA_);
+    collect(b_, X_AB_, sideB_);
+  }
+
+  /// The way out of the hulls of both as a contact, where it leads out of the surfaces: no way that
+  /// parts all of the region is known to be shorter.
+  bool findWayOut(SurfaceContact* out) {
+    const kernel::ConvexView<Real> hullA = sideA_.points.view(), hullB = sideB_.points.view();
+    const kernel::ConvexContact<Real> pair =
+        kernel::convexDistance(hullA, hullB, Transform{}, Real(0), /*enableSigned=*/true);
+    if (!(pair.distance < 0)) return false;
+    *out = {(pair.pointA + pair.pointB) * Real(0.5), -pair.normal, -pair.distance,
+            sideA_.triangle[0], sideB_.triangle[0]};
+    return leadsOutAt(a_, {}, sideA_, pair.pointA, -pair.normal) &&
+           leadsOutAt(b_, X_AB_, sideB_, pair.pointB, pair.normal);
+  }
+
   /// Appends the contacts of the region. False when one of the bodies is not convex there.
   bool finish(const std::vector<Crossing>& crossings, const std::vector<int>& members,
               std::vector<SurfaceContact>& out) {
-    collect(a_, {}, sideA_);
-    collect(b_, X_AB_, sideB_);
     if (!isConvex(sideA_) || !isConvex(sideB_)) return false;
     const kernel::ConvexView<Real> hullA = sideA_.points.view(), hullB = sideB_.points.view();
     const kernel::ConvexContact<Real> pair =
@@ -45,6 +65,7 @@ class ConvexRegion {
     normal_ = pair.normal;
     depth_ = -pair.distance;
     const bool faceB = takeFace(sideB_, 1), faceA = !faceB && takeFace(sideA_, -1);
+    if (!isWayOut()) return false;
     topB_ = sideB_.points.highest(normal_);
     bottomA_ = -sideA_.points.highest(-normal_);
     Real deepest = 0;
@@ -117,6 +138,53 @@ class ConvexRegion {
     return false;
   }
 
+  /// Whether a point is on crossed triangles, and none of them rises along the way there.
+  static bool leadsOutAt(const geometry::MeshData& mesh, const Transform& X, const Side& side,
+                         const Vec3& at, const Vec3& direction) {
+    const Vec3 p = inverseTimes(X, at), way = transposeTimes(X.rotation, direction);
+    const Real tolerance = Real(1e-6) * mesh.radius;
+    Vec3 outward{};
+    for (int i = 0; i < side.numTriangles; ++i) {
+      const int t = side.triangle[i];
+      const Vec3 q =
+          kernel::closestOnTriangle(p, mesh.corner(t, 0), mesh.corner(t, 1), mesh.corner(t, 2))
+              .point;
+      if (squaredNorm(q - p) > tolerance * tolerance) continue;
+      for (int k = 0; k < 3; ++k) {
+        const Vec3 e = mesh.corner(t, k) - q;
+        const Real rise = dot(way, e);
+        if (rise > tolerance && rise * rise > kRise * kRise * squaredNorm(e)) return false;
+      }
+      const Vec3& n = mesh.normals[t];
+      outward += mesh.closed || dot(n, way) >= 0 ? n : -n;
+    }
+    return dot(outward, way) > 0;
+  }
+
+  /// Whether the way is one of the surfaces themselves. The hull of what is crossed is thin and may
+  /// be left the short way through the inside: there the highest vertices have higher neighbours.
+  [[nodiscard]] bool isWayOut() const {
+    return isTopSummit(b_, X_AB_, sideB_, normal_) && isTopSummit(a_, {}, sideA_, -normal_);
+  }
+  static bool isTopSummit(const geometry::MeshData& mesh, const Transform& X, const Side& side,
+                          const Vec3& way) {
+    const Vec3 w = transposeTimes(X.rotation, way);
+    int top = 0, corner = 0;
+    Real height = -std::numeric_limits<Real>::infinity();
+    const auto consider = [&](int t) {
+      for (int k = 0; k < 3; ++k) {
+        const Real h = dot(w, mesh.corner(t, k));
+        if (!(h > height)) continue;
+        height = h;
+        top = t;
+        corner = k;
+      }
+    };
+    for (int i = 0; i < side.numTriangles; ++i) consider(side.triangle[i]);
+    for (int i = 0; i < side.numInside; ++i) consider(side.insideTriangle[i]);
+    return isSummit(MeshSurface{mesh}, top, corner, w);
+  }
+
   /// What the other body has under the face: its vertices, and where its edges leave the body.
   /// Returns the largest depth.
   Real addUnderFace(const Side& side, bool faceOfB, const std::vector<Crossing>& crossings,
@@ -140,7 +208,6 @@ class ConvexRegion {
     for (const int m : members)
       for (const Vec3& p : {crossings[m].p, crossings[m].q})
         add(p, crossings[m].triangleA, crossings[m].triangleB, Real(1e-3) * depth_);
-    Real x[kMax], y[kMax], z[kMax], depth[kMax], scratch[kMax];
     int distinct[kMax], n = 0;
     const Real same = Real(1e-9) * a_.radius;
     for (int i = 0; i < count; ++i) {
@@ -148,17 +215,14 @@ class ConvexRegion {
       bool known = false;
       for (int j = 0; j < n && !known; ++j)
         known = squaredNorm(p - found[distinct[j]].position) <= same * same;
-      if (known) continue;
-      x[n] = p.x;
-      y[n] = p.y;
-      z[n] = p.z;
-      depth[n] = found[i].depth;
-      distinct[n++] = i;
+      if (!known) distinct[n++] = i;
     }
+    if (n == 0) return 0;
     int chosen[kernel::kMaxPatchPoints];
-    const int kept = kernel::selectPatchPoints(x, y, z, depth, n, a_.radius, scratch, chosen);
+    const std::span<const int> index(distinct, static_cast<std::size_t>(n));
+    const int kept = selectCorners(found, index, a_.radius, chosen);
     for (int i = 0; i < kept; ++i) out.push_back(found[distinct[chosen[i]]]);
-    return kept > 0 ? depth[chosen[0]] : 0;
+    return found[distinct[chosen[0]]].depth;
   }
 
   const geometry::MeshData& a_;

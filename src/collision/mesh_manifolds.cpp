@@ -14,6 +14,9 @@ namespace {
 // Normals that differ by less than this (squared chord) are one flat patch.
 constexpr Real kSameNormal2 = 1e-12;
 
+// Of the deepest point's depth: shallower ones are rounding.
+constexpr Real kLeastShare = 1e-6;
+
 // Deepest first; the rest makes the order total.
 bool comesFirst(const SurfaceContact& a, const SurfaceContact& b) {
   if (a.depth != b.depth) return a.depth > b.depth;
@@ -35,48 +38,6 @@ ContactPoint inWorld(const SurfaceContact& contact, const Vec3& normal, const Su
   return out;
 }
 
-// Four points of a flat patch that span its area: one of the deepest, the one farthest from it, and
-// the farthest on either side of the line through both. A patch over many triangles has points
-// along all their seams; these are its corners. Writes places in `index`.
-int selectCorners(const SurfaceContact* contacts, const std::vector<int>& index, Real size,
-                  int* chosen) {
-  const int count = static_cast<int>(index.size());
-  const auto at = [&](int i) -> const SurfaceContact& { return contacts[index[i]]; };
-  Vec3 middle{};
-  for (int i = 0; i < count; ++i) middle += at(i).position;
-  middle = middle / Real(count);
-  const auto farthest = [&](const auto& measure) {
-    int best = -1;
-    Real most = 0;
-    for (int i = 0; i < count; ++i) {
-      const Real m = measure(i);
-      if (m > most * (1 + Real(1e-9)) && m > 0) {
-        most = m;
-        best = i;
-      }
-    }
-    return best;
-  };
-  const Real deepest = contacts[0].depth - kernel::kDepthTie<Real> * size;
-  int first = farthest([&](int i) {
-    return at(i).depth < deepest ? Real(-1) : squaredNorm(at(i).position - middle);
-  });
-  if (first < 0) first = 0;
-  int n = 0;
-  chosen[n++] = first;
-  const Vec3 a = at(first).position;
-  const int second = farthest([&](int i) { return squaredNorm(at(i).position - a); });
-  if (second < 0) return n;
-  chosen[n++] = second;
-  const Vec3 across = cross(contacts[0].normal, at(second).position - a);
-  const Real tiny = Real(1e-9) * size * norm(across);
-  for (const Real side : {Real(1), Real(-1)}) {
-    const int next = farthest([&](int i) { return side * dot(across, at(i).position - a) - tiny; });
-    if (next >= 0) chosen[n++] = next;
-  }
-  return n;
-}
-
 // Writes the manifold of contacts[0 .. count), the deepest of which comes first.
 void writeManifold(const SurfaceContact* contacts, int count, const SurfaceFrame& frame,
                    int maxPoints, ContactManifold& out) {
@@ -92,8 +53,12 @@ void writeManifold(const SurfaceContact* contacts, int count, const SurfaceFrame
   // choice of the farthest never takes one twice.
   const bool few = count <= 24;
   const Real same = Real(1e-9) * frame.size;
+  // What is clipped has corners where the surfaces cross: they bear nothing, and are farther apart
+  // than what does.
+  const Real least = kLeastShare * contacts[0].depth;
   int distinct = 0;
   for (int i = 0; i < count; ++i) {
+    if (contacts[i].depth < least) continue;
     const Vec3& p = contacts[i].position;
     bool known = false;
     for (int j = 0; few && j < distinct && !known; ++j)
@@ -146,6 +111,47 @@ void writeManifold(const SurfaceContact* contacts, int count, const SurfaceFrame
 }
 
 }  // namespace
+
+int selectCorners(const SurfaceContact* contacts, std::span<const int> index, Real size,
+                  int* chosen) {
+  const int count = static_cast<int>(index.size());
+  const auto at = [&](int i) -> const SurfaceContact& { return contacts[index[i]]; };
+  Vec3 middle{};
+  for (int i = 0; i < count; ++i) middle += at(i).position;
+  middle = middle / Real(count);
+  const auto farthest = [&](const auto& measure) {
+    int best = -1;
+    Real most = 0;
+    for (int i = 0; i < count; ++i) {
+      const Real m = measure(i);
+      if (m > most * (1 + Real(1e-9)) && m > 0) {
+        most = m;
+        best = i;
+      }
+    }
+    return best;
+  };
+  Real deepest = 0;
+  for (int i = 0; i < count; ++i) deepest = std::fmax(deepest, at(i).depth);
+  deepest -= kernel::kDepthTie<Real> * size;
+  int first = farthest([&](int i) {
+    return at(i).depth < deepest ? Real(-1) : squaredNorm(at(i).position - middle);
+  });
+  if (first < 0) first = 0;
+  int n = 0;
+  chosen[n++] = first;
+  const Vec3 a = at(first).position;
+  const int second = farthest([&](int i) { return squaredNorm(at(i).position - a); });
+  if (second < 0) return n;
+  chosen[n++] = second;
+  const Vec3 across = cross(at(0).normal, at(second).position - a);
+  const Real tiny = Real(1e-9) * size * norm(across);
+  for (const Real side : {Real(1), Real(-1)}) {
+    const int next = farthest([&](int i) { return side * dot(across, at(i).position - a) - tiny; });
+    if (next >= 0) chosen[n++] = next;
+  }
+  return n;
+}
 
 int addManifolds(std::vector<SurfaceContact>& contacts, const SurfaceFrame& frame,
                  const CollisionOption& option, CollisionResult& result) {

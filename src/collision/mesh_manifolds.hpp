@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace tangere::collision {
@@ -32,6 +33,12 @@ struct SurfaceFrame {
   bool surfaceIsFirst = false;
   Real size = 1;  ///< a length of the order of the smaller body [m]
 };
+
+/// Four points of a flat patch that span its area: one of the deepest, the one farthest from it,
+/// and the farthest on either side of the line through both. A patch over many triangles has points
+/// along all their seams; these are its corners. Writes places in `index`, returns their number.
+int selectCorners(const SurfaceContact* contacts, std::span<const int> index, Real size,
+                  int* chosen);
 
 /// Appends the manifolds of `contacts` to `result`, the deepest first, with at most
 /// option.maxNumContacts points in all; may reorder `contacts`. Returns the number of points added.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collision/mesh_mesh.hpp"
 
+#include "collision/mesh_completion.hpp"
 #include "collision/mesh_crossings.hpp"
 #include "collision/mesh_distance.hpp"
 #include "collision/mesh_nearest.hpp"
+#include "collision/mesh_penetration.hpp"
 #include "collision/mesh_regions.hpp"
-#include "geometry/height_field_data.hpp"
 #include "geometry/signed_distance.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tangere::collision {
@@ -21,7 +23,6 @@ namespace {
 bool isContained(const MeshBody& inner, const MeshBody& outer, const Transform& X_OuterInner) {
   if (!outer.isSolid()) return false;
   const Vec3 p = X_OuterInner * inner.mesh.corners[0];
-  if (outer.terrain) return geometry::isBelow(*outer.terrain, p);
   if (!outer.mesh.bounds.contains(p)) return false;
   return geometry::isInside(outer.mesh, p, geometry::closestOnMesh(outer.mesh, p));
 }
@@ -44,22 +45,27 @@ SurfaceContact contactContained(const MeshBody& inner, const MeshBody& outer,
 bool isFar(const MeshBodyPair& pair) {
   const MeshData &a = pair.body1.mesh, &b = pair.body2.mesh;
   const Real reach = (a.radius + b.radius) * (1 + Real(1e-12));
-  // A terrain is solid far below its surface.
-  if (pair.body1.terrain || pair.body2.terrain) return false;
   return squaredNorm(pair.X_W1 * a.center - pair.X_W2 * b.center) > reach * reach;
 }
 
+std::vector<Crossing>& crossingScratch() {
+  thread_local std::vector<Crossing> crossings;
+  return crossings;
+}
+
 /// Contacts in the frame of body 1, normals from it to body 2 (the surface of a SurfaceContact is
-/// body 1's). Returns whether they overlap.
+/// body 1's). Returns whether they overlap; the crossings are left in their scratch.
 bool gatherContacts(const MeshBodyPair& pair, const Transform& X_12,
                     std::vector<SurfaceContact>& out) {
-  thread_local std::vector<Crossing> crossings;
+  std::vector<Crossing>& crossings = crossingScratch();
   crossings.clear();
   CrossingFinder(pair.body1.mesh, pair.body2.mesh, X_12).visitAll([&](const Crossing& c) {
     crossings.push_back(c);
   });
   if (!crossings.empty()) {
-    addRegionContacts(pair.body1, pair.body2, X_12, crossings, out);
+    const RegionReport report = addRegionContacts(pair.body1, pair.body2, X_12, crossings, out);
+    if ((!report.areLeft || report.hasGuess) && !out.empty())
+      completeContacts(pair, X_12, crossings, report, out);
     return true;
   }
   if (isContained(pair.body1, pair.body2, inverse(X_12))) {
@@ -84,7 +90,6 @@ SurfaceFrame frameOf(const MeshBodyPair& pair, bool surfaceIsFirst) {
 /// that both orders of the arguments give the same contacts.
 bool isReversed(const MeshBodyPair& pair) {
   const MeshBody &a = pair.body1, &b = pair.body2;
-  if ((a.terrain != nullptr) != (b.terrain != nullptr)) return a.terrain != nullptr;
   if (a.mesh.numTriangles() != b.mesh.numTriangles())
     return a.mesh.numTriangles() > b.mesh.numTriangles();
   if (a.mesh.radius != b.mesh.radius) return a.mesh.radius > b.mesh.radius;
@@ -105,8 +110,7 @@ MeshBodyPair reversed(const MeshBodyPair& pair) {
 }  // namespace
 
 SignedDistance MeshBody::distanceAt(const Vec3& p) const {
-  return terrain ? geometry::signedDistanceToTerrain(*terrain, p)
-                 : geometry::signedDistanceToMesh(mesh, p);
+  return geometry::signedDistanceToMesh(mesh, p);
 }
 
 int collideMeshes(const MeshBodyPair& pair, const CollisionOption& option,
@@ -138,25 +142,31 @@ void writePenetrationOf(const MeshBodyPair& pair, const Transform& X_12,
     return !overlapMeshes({pair.body1, pair.X_W1, pair.body2, moved});
   };
   writePenetration(contacts, frameOf(pair, true), option, separates, out);
+  if (!option.enableSigned) return;
+  const auto distanceAfter = [&](const Vec3& move_W) {
+    const Transform moved{pair.X_W1.rotation, pair.X_W1.translation + move_W};
+    return distanceOfApart({pair.body1, moved, pair.body2, pair.X_W2}, move_W);
+  };
+  const Vec3 center1 = pair.X_W1 * pair.body1.mesh.center;
+  for (SurfaceContact& c : contacts) c.normal = -c.normal;  // body 1 leaves against them
+  const WaysOut ways =
+      waysOf(contacts, pair.X_W1.rotation, center1 - (out.point1 + out.point2) * Real(0.5), out);
+  refinePenetration(ways, distanceAfter, out);
 }
 
-void distanceOrdered(const MeshBodyPair& pair, const DistanceOption& option, DistanceResult& out) {
+/// Writes the distance of bodies that are apart. Returns false where they overlap; they are taken
+/// for a pair in order.
+bool writeDistanceOf(const MeshBodyPair& pair, const Transform& X_AB, Real upperBound,
+                     DistanceResult& out) {
   const MeshData &a = pair.body1.mesh, &b = pair.body2.mesh;
-  const Transform X_AB = inverseTimes(pair.X_W1, pair.X_W2);
-  const Real bound = std::fmax(option.upperBound, Real(0));
-  NearestPair best = guessNearest(a, b, X_AB, bound);
+  NearestPair best = guessNearest(a, b, X_AB, std::fmax(upperBound, Real(0)));
   const PlaneRefinement refined =
       best.triangleA >= 0 ? refineAcrossPlane(a, b, X_AB, best) : PlaneRefinement::Unknown;
-  const bool mayOverlap =
-      refined == PlaneRefinement::Unknown || pair.body1.terrain || pair.body2.terrain;
-  if (mayOverlap && overlapMeshes(pair)) {
-    writePenetrationOf(pair, X_AB, option, out);
-    return;
-  }
+  if (refined == PlaneRefinement::Unknown && overlapMeshes(pair)) return false;
   if (refined != PlaneRefinement::Nearest) searchNearest(a, b, X_AB, best);
   if (best.triangleA < 0) {
-    writeBeyond(pair.X_W1 * a.center, pair.X_W2 * b.center, option.upperBound, out);
-    return;
+    writeBeyond(pair.X_W1 * a.center, pair.X_W2 * b.center, upperBound, out);
+    return true;
   }
   out.distance = best.distance;
   out.point1 = pair.X_W1 * best.onA;
@@ -165,6 +175,15 @@ void distanceOrdered(const MeshBodyPair& pair, const DistanceOption& option, Dis
   out.point2 = out.point1 - out.normal * best.distance;
   out.feature1 = best.triangleA;
   out.feature2 = best.triangleB;
+  return true;
+}
+
+void distanceOrdered(const MeshBodyPair& pair, const DistanceOption& option, DistanceResult& out) {
+  const Transform X_AB = inverseTimes(pair.X_W1, pair.X_W2);
+  if (writeDistanceOf(pair, X_AB, option.upperBound, out)) return;
+  const Transform own;
+  writePenetrationOf({pair.body1, own, pair.body2, X_AB}, X_AB, option, out);
+  moveToWorld(pair.X_W1, out);
 }
 
 }  // namespace
@@ -178,6 +197,16 @@ void distanceMeshes(const MeshBodyPair& pair, const DistanceOption& option, Dist
   out.normal = -out.normal;
   std::swap(out.point1, out.point2);
   std::swap(out.feature1, out.feature2);
+}
+
+DistanceResult distanceOfApart(const MeshBodyPair& pair, const Vec3& move) {
+  DistanceResult out;
+  const Transform X_AB = inverseTimes(pair.X_W1, pair.X_W2);
+  if (!writeDistanceOf(pair, X_AB, std::numeric_limits<Real>::infinity(), out)) {
+    out.distance = 0;
+    out.normal = move / norm(move);
+  }
+  return out;
 }
 
 namespace {

@@ -94,6 +94,37 @@ bool overlapBoxMesh(const MeshData& mesh, const Vec3& halfSize, const Transform&
   return touched || containsCenter(mesh, center_M);
 }
 
+/// Whether they meet, told by triangles and the body's centre in the frame of the mesh.
+bool overlapNear(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_MC,
+                 const Vec3& center) {
+  const Vec3* const corners = mesh.corners.data();
+  bool touched = false;
+  if (isBall(view)) {
+    const Real r2 = view.radius * view.radius;
+    touched = findAmongLeaves(
+        mesh.bvh, BallCuller(mesh.bvh, center, view.radius), [&](int slot, int count) {
+          for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
+            if (squaredNorm(center - kernel::closestOnTriangle(center, v[0], v[1], v[2]).point) <=
+                r2)
+              return true;
+          return false;
+        });
+  } else {
+    if (isBox(view)) return overlapBoxMesh(mesh, view.size, X_MC, center);
+    const Transform X_CM = inverse(X_MC);
+    kernel::ConvexHint<Real> hint;
+    touched =
+        findAmongLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), [&](int slot, int count) {
+          for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3) {
+            const ConvexView<Real> triangle = triangleView(v);
+            if (kernel::convexOverlap(view, triangle, X_CM, &hint)) return true;
+          }
+          return false;
+        });
+  }
+  return touched || containsCenter(mesh, center);
+}
+
 /// All contacts, in the frame of the mesh. Returns whether they touch.
 bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_MC,
                     std::vector<SurfaceContact>& out) {
@@ -114,7 +145,10 @@ bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Tr
   } else {
     BodyOnSurface body(surface, view, X_MC, out);
     visitLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), feed(body));
-    touched = body.finish();
+    touched = body.finish([&](const Vec3& move) {
+      const Transform moved{X_MC.rotation, X_MC.translation + move};
+      return !overlapNear(mesh, view, moved, moved * view.center);
+    });
   }
   if (touched) return true;
   if (!containsCenter(mesh, X_MC * view.center)) return false;
@@ -147,33 +181,44 @@ bool overlapConvexMesh(const PairInput& in) {
   const MeshData& mesh = *in.shape2.mesh;
   Vec3 center;  // of the body, in the frame of the mesh
   if (isFar(mesh, view, in.X_W1, in.X_W2, &center)) return false;
-  const Vec3* const corners = mesh.corners.data();
-  bool touched = false;
-  if (isBall(view)) {
-    const Real r2 = view.radius * view.radius;
-    touched = findAmongLeaves(
-        mesh.bvh, BallCuller(mesh.bvh, center, view.radius), [&](int slot, int count) {
-          for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
-            if (squaredNorm(center - kernel::closestOnTriangle(center, v[0], v[1], v[2]).point) <=
-                r2)
-              return true;
-          return false;
-        });
-  } else {
-    const Transform X_MC = inverseTimes(in.X_W2, in.X_W1);
-    if (isBox(view)) return overlapBoxMesh(mesh, view.size, X_MC, center);
-    const Transform X_CM = inverse(X_MC);
-    kernel::ConvexHint<Real> hint;
-    touched =
-        findAmongLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), [&](int slot, int count) {
-          for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3) {
-            const ConvexView<Real> triangle = triangleView(v);
-            if (kernel::convexOverlap(view, triangle, X_CM, &hint)) return true;
-          }
-          return false;
-        });
+  return overlapNear(mesh, view, inverseTimes(in.X_W2, in.X_W1), center);
+}
+
+void distanceConvexMesh(const PairInput& in, const DistanceOption& option, DistanceResult& out);
+
+/// How deep bodies that overlap do. False where contacts know nothing of it.
+bool writePenetrationOf(const PairInput& in, const Transform& X_MC, const DistanceOption& option,
+                        DistanceResult& out) {
+  const ConvexView<Real>& view = in.shape1.convex;
+  const MeshData& mesh = *in.shape2.mesh;
+  std::vector<SurfaceContact>& contacts = contactScratch();
+  if (!gatherContacts(mesh, view, X_MC, contacts)) return false;
+  const Transform own;
+  const auto moved = [&](const Vec3& by) {
+    return Transform{X_MC.rotation, X_MC.translation + by};
+  };
+  const auto separates = [&](const Vec3& by) {
+    const Transform X = moved(by);
+    return !overlapConvexMesh({in.shape1, X, in.shape2, own, nullptr});
+  };
+  const auto distanceAfter = [&](const Vec3& by) {
+    const Transform X = moved(by);
+    DistanceOption unsignedOption;
+    unsignedOption.enableSigned = false;
+    DistanceResult apart;
+    distanceConvexMesh({in.shape1, X, in.shape2, own, nullptr}, unsignedOption, apart);
+    return apart;
+  };
+  writePenetration(contacts, frameOf(mesh, view, own), option, separates, out);
+  // The nearest way out of a ball is the shortest, but something else may be in it.
+  const bool isDone = !option.enableSigned ||
+                      (isBall(view) && separates(out.normal * (-out.distance * (1 + Real(1e-9)))));
+  if (!isDone) {
+    const Vec3 fromContact = X_MC * view.center - (out.point1 + out.point2) * Real(0.5);
+    refinePenetration(waysOf(contacts, own.rotation, fromContact, out), distanceAfter, out);
   }
-  return touched || containsCenter(mesh, center);
+  moveToWorld(in.X_W2, out);
+  return true;
 }
 
 void distanceConvexMesh(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
@@ -183,11 +228,14 @@ void distanceConvexMesh(const PairInput& in, const DistanceOption& option, Dista
   const Vec3 center = X_MC * view.center;
   NearestTriangle nearest;
   if (isBall(view)) {
-    const MeshPoint point =
-        geometry::closestOnMesh(mesh, center, std::fmax(option.upperBound, Real(0)) + view.radius);
+    // What is inside overlaps, however far the surface is.
+    const bool mayBeInside = mesh.closed && mesh.bounds.contains(center);
+    const Real reach = mayBeInside ? std::numeric_limits<Real>::infinity()
+                                   : std::fmax(option.upperBound, Real(0)) + view.radius;
+    const MeshPoint point = geometry::closestOnMesh(mesh, center, reach);
     const Real d = std::sqrt(point.squaredDistance);
     if (point.triangle >= 0 && d > view.radius && !geometry::isInside(mesh, center, point)) {
-      nearest.found = true;
+      nearest.found = d - view.radius <= option.upperBound || !mayBeInside;
       nearest.triangle = point.triangle;
       nearest.normal = (center - point.point) / d;
       nearest.distance = d - view.radius;
@@ -197,39 +245,10 @@ void distanceConvexMesh(const PairInput& in, const DistanceOption& option, Dista
     }
   } else {
     nearest = nearestTriangle(mesh, view, X_MC, option.upperBound);
-    if (nearest.found && mesh.closed && mesh.bounds.contains(center) &&
-        containsCenter(mesh, center))
-      nearest.touching = true;
+    if (!nearest.touching && containsCenter(mesh, center)) nearest.touching = true;
   }
   if (nearest.touching) {
-    std::vector<SurfaceContact>& contacts = contactScratch();
-    if (gatherContacts(mesh, view, X_MC, contacts)) {
-      const auto separates = [&](const Vec3& move) {
-        const Transform moved{in.X_W1.rotation, in.X_W1.translation + in.X_W2.rotation * move};
-        return !overlapConvexMesh({in.shape1, moved, in.shape2, in.X_W2, nullptr});
-      };
-      const auto distanceAfter = [&](const Vec3& move_W) {
-        const Transform moved{in.X_W1.rotation, in.X_W1.translation + move_W};
-        DistanceOption unsignedOption;
-        unsignedOption.enableSigned = false;
-        DistanceResult apart;
-        distanceConvexMesh({in.shape1, moved, in.shape2, in.X_W2, nullptr}, unsignedOption, apart);
-        return apart;
-      };
-      writePenetration(contacts, frameOf(mesh, view, in.X_W2), option, separates, out);
-      if (option.enableSigned && !isBall(view)) {
-        WaysOut ways;
-        ways.add(out.normal, -out.distance);
-        Vec3 sum{};
-        for (const SurfaceContact& c : contacts) sum += c.normal * c.depth;
-        if (norm(sum) > 0) ways.add(in.X_W2.rotation * (sum / norm(sum)), -out.distance);
-        const Vec3 outward = in.X_W1 * view.center - (out.point1 + out.point2) * Real(0.5);
-        if (norm(outward) > 0) ways.add(outward / norm(outward), -out.distance);
-        for (const SurfaceContact& c : contacts) ways.add(in.X_W2.rotation * c.normal, c.depth);
-        refinePenetration(ways, distanceAfter, out);
-      }
-      return;
-    }
+    if (writePenetrationOf(in, X_MC, option, out)) return;
     // GJK and the closed forms may disagree by a rounding about touching.
     nearest = nearestTriangle(mesh, view, X_MC, std::numeric_limits<Real>::infinity());
     nearest.found = true;

@@ -56,7 +56,33 @@ Separation shorten(Separation best, const DistanceAfter& distanceAfter) {
   return {};
 }
 
+/// Goes along a direction until the bodies are apart, and comes back until they all but touch: what
+/// is left of the way is how far one has to go. No step back is longer than the distance.
+Separation comeBack(const Vec3& normal, Real depth, const DistanceAfter& distanceAfter) {
+  constexpr int kMaxDoublings = 60, kMaxSteps = 100;
+  constexpr Real kClose = 1e-6;
+  Real length = depth * kRoom;
+  DistanceResult apart = distanceAfter(normal * length);
+  for (int i = 0; i < kMaxDoublings && !(apart.distance > 0); ++i) {
+    length *= 2;
+    apart = distanceAfter(normal * length);
+  }
+  Separation best;
+  for (int step = 0; step < kMaxSteps && apart.distance > 0; ++step) {
+    best = {normal, length, apart.point2, apart.feature1, apart.feature2};
+    if (apart.distance < kClose * length) break;
+    length -= apart.distance * (1 - kClose);
+    apart = distanceAfter(normal * length);
+  }
+  return best;
+}
+
 }  // namespace
+
+void WaysOut::addDirection(const Vec3& direction, Real depthThere) {
+  const Real length = norm(direction);
+  if (length > 0) add(direction / length, depthThere);
+}
 
 void WaysOut::add(const Vec3& normal, Real depthThere) {
   constexpr Real kSameCosine = 0.966;  // 15 degrees
@@ -67,14 +93,29 @@ void WaysOut::add(const Vec3& normal, Real depthThere) {
   depth[count++] = depthThere;
 }
 
+WaysOut waysOf(std::span<const SurfaceContact> contacts, const Mat3& R, const Vec3& fromContact,
+               const DistanceResult& out) {
+  WaysOut ways;
+  ways.add(out.normal, -out.distance);
+  Vec3 sum{};
+  for (const SurfaceContact& c : contacts) sum += c.normal * c.depth;
+  ways.addDirection(R * sum, -out.distance);
+  ways.addDirection(fromContact, -out.distance);
+  for (const SurfaceContact& c : contacts) ways.add(R * c.normal, c.depth);
+  return ways;
+}
+
 void refinePenetration(const WaysOut& ways, const DistanceAfter& distanceAfter,
                        DistanceResult& out) {
   Separation best;
-  for (int i = 0; i < ways.count; ++i) {
-    const Separation found =
-        shorten(leave(ways.normal_W[i], ways.depth[i], distanceAfter), distanceAfter);
+  const auto consider = [&](const Separation& found) {
     if (found.depth > 0 && (!(best.depth > 0) || found.depth < best.depth)) best = found;
-  }
+  };
+  for (int i = 0; i < ways.count; ++i)
+    consider(shorten(leave(ways.normal_W[i], ways.depth[i], distanceAfter), distanceAfter));
+  if (!(best.depth > 0))
+    for (int i = 0; i < ways.count; ++i)
+      consider(comeBack(ways.normal_W[i], ways.depth[i], distanceAfter));
   if (!(best.depth > 0)) return;
   out.distance = -best.depth;
   out.normal = best.normal;
@@ -82,6 +123,42 @@ void refinePenetration(const WaysOut& ways, const DistanceAfter& distanceAfter,
   out.point1 = out.point2 + out.normal * out.distance;
   out.feature1 = best.feature1;
   out.feature2 = best.feature2;
+}
+
+void moveToWorld(const Transform& X_W, DistanceResult& out) {
+  out.normal = X_W.rotation * out.normal;
+  out.point1 = X_W * out.point1;
+  out.point2 = X_W * out.point2;
+}
+
+void partWhole(const PairInput& world, const PairFunctions& functions, DistanceResult& out) {
+  if (!(out.distance < 0)) return;
+  const Transform X_21 = inverseTimes(world.X_W2, world.X_W1), own;
+  const PairInput in{world.shape1, X_21, world.shape2, own, nullptr};
+  DistanceResult local = out;
+  moveToWorld(inverse(world.X_W2), local);
+  const auto moved = [&](const Vec3& move_W) {
+    return Transform{in.X_W1.rotation, in.X_W1.translation + move_W};
+  };
+  const Transform parted = moved(local.normal * (-local.distance * (1 + Real(1e-9))));
+  if (!functions.overlap({in.shape1, parted, in.shape2, in.X_W2, nullptr})) return;
+  const auto distanceAfter = [&](const Vec3& move_W) {
+    const Transform X_W1 = moved(move_W);
+    DistanceOption unsignedOption;
+    unsignedOption.enableSigned = false;
+    DistanceResult apart;
+    functions.distance({in.shape1, X_W1, in.shape2, in.X_W2, nullptr}, unsignedOption, apart);
+    return apart;
+  };
+  WaysOut ways;
+  ways.add(local.normal, -local.distance);
+  ways.addDirection(in.X_W1.translation - in.X_W2.translation, -local.distance);
+  for (int k = 0; k < 3; ++k)
+    for (const Real sign : {Real(1), Real(-1)})
+      ways.add(in.X_W2.rotation.col[k] * sign, -local.distance);
+  refinePenetration(ways, distanceAfter, local);
+  moveToWorld(world.X_W2, local);
+  out = local;
 }
 
 }  // namespace tangere::collision

@@ -2,11 +2,17 @@
 #include "collision/mesh_regions.hpp"
 
 #include "collision/kernels/patch_selection.hpp"
+#include "collision/mesh_completion.hpp"
 #include "collision/mesh_convex_region.hpp"
+#include "collision/mesh_edge_contacts.hpp"
+#include "collision/mesh_sheet_contacts.hpp"
+#include "collision/mesh_surface.hpp"
+#include "geometry/signed_distance.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace tangere::collision {
 
@@ -129,18 +135,25 @@ class RegionContacts {
                  std::vector<SurfaceContact>& out)
       : a_(a), b_(b), X_AB_(X_AB), out_(out) {}
 
-  void run(const std::vector<Crossing>& crossings) {
+  RegionReport run(const std::vector<Crossing>& crossings) {
     Scratch& s = scratch();
     s.insideA.reset(a_.mesh);
     s.insideB.reset(b_.mesh);
     splitIntoRegions(crossings, s);
     for (const std::vector<int>& members : s.regions)
       if (!members.empty()) addRegion(crossings, members, s);
+    return report_;
   }
 
  private:
   /// So many vertices are worth their own way to choose.
   static constexpr int kMany = 64;
+  /// Of so many each is asked how deep it is.
+  static constexpr int kAsked = 16;
+  /// Where more triangles cross than that, vertices say all.
+  static constexpr std::size_t kFewCrossings = 64;
+  static constexpr int kMaxAlong = 32;
+  static constexpr Real kAlmostAlong = 0.9;
   /// Four vertices in unit coordinates, and how far they are from those chosen.
   struct Block {
     Float4 p[3], nearest2;
@@ -222,66 +235,204 @@ class RegionContacts {
       floodInside({b_.mesh, &Crossing::triangleB, &Crossing::behindB}, crossings, members, isInA,
                   s.insideB);
     }
-    if (a_.isSolid() && b_.isSolid() && addConvexRegion(crossings, members, s)) return;
+    std::optional<ConvexRegion> local;
+    const bool isSmall = fillRegion(crossings, members, s, local);
+    if (isSmall && a_.isSolid() && b_.isSolid() && local->finish(crossings, members, out_)) return;
     const Vec3 n = regionNormal(crossings, members);
     const std::size_t before = out_.size();
-    choose(s.insideA, a_.mesh, -n, s);
-    for (int i = 0; i < numChosen_; ++i) addVertexOfA(s.insideA, chosen_[i]);
-    choose(s.insideB, b_.mesh, transposeTimes(X_AB_.rotation, n), s);
-    for (int i = 0; i < numChosen_; ++i) addVertexOfB(s.insideB, chosen_[i]);
-    if (out_.size() == before) addCrossingLine(crossings, members, n, s);
+    addInside(s.insideA, a_.mesh, -n, s,
+              [&](int i, SurfaceContact* c) { return vertexOfA(s.insideA, i, c); });
+    addInside(s.insideB, b_.mesh, transposeTimes(X_AB_.rotation, n), s,
+              [&](int i, SurfaceContact* c) { return vertexOfB(s.insideB, i, c); });
+    const Transform own;
+    if (!b_.isSolid())
+      addSheetContacts({b_.mesh, X_AB_, a_.mesh, own, false}, crossings, members, out_);
+    if (!a_.isSolid())
+      addSheetContacts({a_.mesh, own, b_.mesh, X_AB_, true}, crossings, members, out_);
+    if (!a_.isSolid() || !b_.isSolid()) keepOneSide(before);
+    addEdgeContacts({a_, own, b_, X_AB_}, X_AB_, crossings, members, before, out_);
+    if (out_.size() == before) {
+      addCrossingLine(crossings, members, n, s);
+      if (members.size() <= kFewCrossings) report_.hasGuess = true;
+    }
+    if (members.size() <= kFewCrossings &&
+        !limitToClearing(crossings, members, s, before, isSmall ? &*local : nullptr))
+      report_.areLeft = false;
   }
 
-  /// False where there is more to the region than a convex corner, edge or face of both bodies.
-  bool addConvexRegion(const std::vector<Crossing>& crossings, const std::vector<int>& members,
-                       const Scratch& s) {
+  /// Looks for a contact along whose normal a plane is between the bodies once its depth is gone,
+  /// and lets no other contact of the region be deeper than that translation resolves. Returns
+  /// false when there is none.
+  bool limitToClearing(const std::vector<Crossing>& crossings, const std::vector<int>& members,
+                       const Scratch& s, std::size_t before, ConvexRegion* local) {
+    Real least = std::numeric_limits<Real>::infinity();
+    Vec3 way{};
+    for (std::size_t i = before; i < out_.size(); ++i) {
+      const SurfaceContact& c = out_[i];
+      if (c.depth >= least) continue;
+      const Real clearance = heightAlong(crossings, members, s, c.normal);
+      if (clearance > c.depth * (1 + Real(1e-6)) + Real(1e-12) * a_.mesh.radius) continue;
+      least = c.depth;
+      way = c.normal;
+    }
+    if (!(least < std::numeric_limits<Real>::infinity())) {
+      SurfaceContact hull;
+      if (local && local->findWayOut(&hull)) report_.ways.add(-hull.normal, hull.depth);
+      return false;
+    }
+    SurfaceContact shorter;
+    // Along a sheet the region is soon left, but not what is beside it.
+    const bool areSolid = a_.isSolid() && b_.isSolid();
+    const bool isShorter = local && local->findWayOut(&shorter) && shorter.depth < least &&
+                           (areSolid || dot(shorter.normal, way) > kAlmostAlong);
+    if (isShorter) {
+      least = shorter.depth;
+      way = shorter.normal;
+    }
+    if (least > 0) limitDepths(way * -least, before, out_);
+    if (isShorter) {
+      Real deepest = 0;
+      for (std::size_t i = before; i < out_.size(); ++i) deepest = larger(deepest, out_[i].depth);
+      if (deepest < kNearlyAsDeep * least) out_.push_back(shorter);
+    }
+    if (least > 0) addAlong(way, least, before, s);
+    return true;
+  }
+
+  /// Vertices inside whose nearest surface is none that they can push, as those that came in
+  /// through a face beside a side: they push along the way of the region.
+  void addAlong(const Vec3& way, Real depth, std::size_t before, const Scratch& s) {
+    if (s.insideA.count + s.insideB.count > kMaxAlong) return;
+    const std::size_t known = out_.size();
+    const Real same = Real(1e-6) * a_.mesh.radius;
+    const auto consider = [&](const Vec3& v, const Vec3& direction, const Inside& inside, int i,
+                              const MeshBody& other, const Transform& X, bool isOfA) {
+      for (std::size_t k = before; k < known; ++k) {
+        const Vec3 across = out_[k].position - v;
+        if (squaredNorm(across - way * dot(way, across)) <= same * same) return;
+      }
+      const Ray ray{inverseTimes(X, v), transposeTimes(X.rotation, direction), depth};
+      const std::optional<RayHit> hit = geometry::rayCastMesh(other.mesh, ray);
+      if (!hit || !(hit->t > Real(0.5) * depth)) return;
+      const int t = inside.triangle[i];
+      out_.push_back({v + direction * (Real(0.5) * hit->t), way, hit->t, isOfA ? t : hit->feature,
+                      isOfA ? hit->feature : t});
+    };
+    for (int i = 0; i < s.insideA.count; ++i)
+      consider(a_.mesh.vertices[s.insideA.vertex[i]], -way, s.insideA, i, b_, X_AB_, true);
+    for (int i = 0; i < s.insideB.count; ++i)
+      consider(X_AB_ * b_.mesh.vertices[s.insideB.vertex[i]], way, s.insideB, i, a_, Transform{},
+               false);
+  }
+
+  /// How far B has to go along a direction until a plane is between what the region has of both.
+  [[nodiscard]] Real heightAlong(const std::vector<Crossing>& crossings,
+                                 const std::vector<int>& members, const Scratch& s,
+                                 const Vec3& n) const {
+    const Vec3 n_B = transposeTimes(X_AB_.rotation, n);
+    Real top = -std::numeric_limits<Real>::infinity(), bottom = -top;
+    for (const int m : members)
+      for (int k = 0; k < 3; ++k) {
+        top = larger(top, dot(n, a_.mesh.corner(crossings[m].triangleA, k)));
+        bottom = -larger(-bottom, -dot(n_B, b_.mesh.corner(crossings[m].triangleB, k)));
+      }
+    for (int i = 0; i < s.insideA.count; ++i)
+      top = larger(top, dot(n, a_.mesh.vertices[s.insideA.vertex[i]]));
+    for (int i = 0; i < s.insideB.count; ++i)
+      bottom = -larger(-bottom, -dot(n_B, b_.mesh.vertices[s.insideB.vertex[i]]));
+    return top - bottom - dot(n, X_AB_.translation);
+  }
+
+  /// Through a sheet there are two ways, and only the shorter one is meant.
+  void keepOneSide(std::size_t before) {
+    if (out_.size() == before) return;
+    std::size_t shallow = before;
+    Real least = std::numeric_limits<Real>::infinity();
+    // The deepest contact of each side; the side whose deepest is shallower stays.
+    for (std::size_t i = before; i < out_.size(); ++i) {
+      Real deepest = 0;
+      for (std::size_t j = before; j < out_.size(); ++j)
+        if (dot(out_[i].normal, out_[j].normal) >= 0) deepest = std::fmax(deepest, out_[j].depth);
+      if (!(deepest < least)) continue;
+      least = deepest;
+      shallow = i;
+    }
+    const Vec3 n = out_[shallow].normal;
+    std::size_t kept = before;
+    for (std::size_t i = before; i < out_.size(); ++i)
+      if (dot(out_[i].normal, n) >= 0) out_[kept++] = out_[i];
+    out_.resize(kept);
+  }
+
+  /// Contacts of the vertices inside: up to four, the deepest and then the most apart. Where they
+  /// are few each is asked how deep it is, for the farthest along the mean of a region's normals
+  /// may be less deep than another; of many, those that lead in that direction.
+  template <class Make>
+  void addInside(const Inside& inside, const MeshData& mesh, const Vec3& direction, Scratch& s,
+                 const Make& make) {
+    SurfaceContact found[kMany];
+    int count = 0;
+    if (inside.count > kAsked) {
+      chooseOfMany(inside, mesh, direction, s);
+      for (int i = 0; i < numChosen_; ++i) count += make(chosen_[i], &found[count]) ? 1 : 0;
+    } else {
+      for (int i = 0; i < inside.count; ++i) count += make(i, &found[count]) ? 1 : 0;
+    }
+    if (count > kernel::kMaxPatchPoints) {
+      bool isFlat = true;
+      for (int i = 1; i < count; ++i)
+        isFlat = isFlat && squaredNorm(found[i].normal - found[0].normal) < Real(1e-12);
+      count = isFlat ? chooseCorners(found, count, mesh.radius)
+                     : chooseFarthest(found, count, mesh.radius);
+      for (int i = 0; i < count; ++i) out_.push_back(found[chosen_[i]]);
+      return;
+    }
+    out_.insert(out_.end(), found, found + count);
+  }
+
+  int chooseCorners(const SurfaceContact* found, int count, Real size) {
+    int index[kMany];
+    for (int i = 0; i < count; ++i) index[i] = i;
+    return selectCorners(found, {index, static_cast<std::size_t>(count)}, size, chosen_);
+  }
+  int chooseFarthest(const SurfaceContact* found, int count, Real size) {
+    Real x[kMany], y[kMany], z[kMany], depth[kMany], nearest[kMany];
+    for (int i = 0; i < count; ++i) {
+      x[i] = found[i].position.x;
+      y[i] = found[i].position.y;
+      z[i] = found[i].position.z;
+      depth[i] = found[i].depth;
+    }
+    return kernel::selectPatchPoints(x, y, z, depth, count, size, nearest, chosen_);
+  }
+
+  /// Puts all of a region into `region`; false where it is too much.
+  bool fillRegion(const std::vector<Crossing>& crossings, const std::vector<int>& members,
+                  const Scratch& s, std::optional<ConvexRegion>& region) const {
     // Vertices told by one triangle's plane only may be outside: those take no part.
     const Inside &a = s.insideA, &b = s.insideB;
-    constexpr int kMaxCrossings = 64, kMaxVertices = 16;
-    if (members.size() > kMaxCrossings || a.count > kMaxVertices || b.count > kMaxVertices)
+    constexpr int kMaxVertices = 16;
+    if (members.size() > kFewCrossings || a.count > kMaxVertices || b.count > kMaxVertices)
       return false;
-    ConvexRegion region(a_.mesh, b_.mesh, X_AB_);
+    region.emplace(a_.mesh, b_.mesh, X_AB_);
     for (const int m : members)
-      if (!region.addCrossing(crossings[m])) return false;
+      if (!region->addCrossing(crossings[m])) return false;
     for (int i = 0; i < a.count; ++i) {
       const Vec3& p = a_.mesh.vertices[a.vertex[i]];
       if (!(b_.distanceAt(inverseTimes(X_AB_, p)).distance < 0)) continue;
-      if (!region.addInsideA(p, a.triangle[i])) return false;
+      if (!region->addInsideA(p, a.triangle[i])) return false;
     }
     for (int i = 0; i < b.count; ++i) {
       const Vec3& p = b_.mesh.vertices[b.vertex[i]];
       if (!(a_.distanceAt(X_AB_ * p).distance < 0)) continue;
-      if (!region.addInsideB(p, b.triangle[i])) return false;
+      if (!region->addInsideB(p, b.triangle[i])) return false;
     }
-    return region.finish(crossings, members, out_);
+    region->collect();
+    return true;
   }
 
-  /// Up to four vertices: the farthest along `direction`, then the most apart.
-  void choose(const Inside& inside, const MeshData& mesh, const Vec3& direction, Scratch& s) {
-    const int count = inside.count;
-    const std::size_t size = static_cast<std::size_t>(count);
-    if (count > kMany) {
-      chooseOfMany(inside, mesh, direction, s);
-      return;
-    }
-    s.x.resize(size);
-    s.y.resize(size);
-    s.z.resize(size);
-    s.depth.resize(size);
-    s.scratch.resize(size);
-    for (int i = 0; i < count; ++i) {
-      const Vec3& p = mesh.vertices[inside.vertex[i]];
-      s.x[i] = p.x;
-      s.y[i] = p.y;
-      s.z[i] = p.z;
-      s.depth[i] = dot(p, direction);
-    }
-    numChosen_ = kernel::selectPatchPoints(s.x.data(), s.y.data(), s.z.data(), s.depth.data(),
-                                           count, mesh.radius, s.scratch.data(), chosen_);
-  }
-
-  /// The same choice among many: the depth in double, how far apart they are in float and four at
-  /// a time.
+  /// Up to four vertices: the farthest along `direction`, then the most apart. The depth is taken
+  /// in double, how far apart they are in float and four at a time.
   void chooseOfMany(const Inside& inside, const MeshData& mesh, const Vec3& direction, Scratch& s) {
     const int count = inside.count, blocks = (count + 3) / 4;
     s.depth.resize(static_cast<std::size_t>(count));
@@ -325,19 +476,24 @@ class RegionContacts {
     }
   }
 
-  void addVertexOfA(const Inside& inside, int i) {
-    const Vec3& v = a_.mesh.vertices[inside.vertex[i]];
+  [[nodiscard]] bool vertexOfA(const Inside& inside, int i, SurfaceContact* out) const {
+    const int vertex = inside.vertex[i], t = inside.triangle[i];
+    const Vec3& v = a_.mesh.vertices[vertex];
     const SignedDistance d = b_.distanceAt(inverseTimes(X_AB_, v));
-    if (!(d.distance < 0)) return;
+    if (!(d.distance < 0)) return false;
     const Vec3 n = X_AB_.rotation * d.normal;
-    out_.push_back({v - n * (Real(0.5) * d.distance), -n, -d.distance, inside.triangle[i], -1});
+    if (!mayPush(a_.mesh, t, vertex, -n)) return false;
+    *out = {v - n * (Real(0.5) * d.distance), -n, -d.distance, t, -1};
+    return true;
   }
-  void addVertexOfB(const Inside& inside, int i) {
-    const Vec3 p = X_AB_ * b_.mesh.vertices[inside.vertex[i]];
+  [[nodiscard]] bool vertexOfB(const Inside& inside, int i, SurfaceContact* out) const {
+    const int vertex = inside.vertex[i], t = inside.triangle[i];
+    const Vec3 p = X_AB_ * b_.mesh.vertices[vertex];
     const SignedDistance d = a_.distanceAt(p);
-    if (!(d.distance < 0)) return;
-    out_.push_back(
-        {p - d.normal * (Real(0.5) * d.distance), d.normal, -d.distance, -1, inside.triangle[i]});
+    if (!(d.distance < 0)) return false;
+    if (!mayPush(b_.mesh, t, vertex, transposeTimes(X_AB_.rotation, -d.normal))) return false;
+    *out = {p - d.normal * (Real(0.5) * d.distance), d.normal, -d.distance, -1, t};
+    return true;
   }
 
   /// Of a direction and the normals of the crossed triangles near it, that along which the crossing
@@ -414,13 +570,15 @@ class RegionContacts {
   std::vector<SurfaceContact>& out_;
   int chosen_[kernel::kMaxPatchPoints] = {};
   int numChosen_ = 0;
+  RegionReport report_;
 };
 
 }  // namespace
 
-void addRegionContacts(const MeshBody& a, const MeshBody& b, const Transform& X_AB,
-                       const std::vector<Crossing>& crossings, std::vector<SurfaceContact>& out) {
-  RegionContacts(a, b, X_AB, out).run(crossings);
+RegionReport addRegionContacts(const MeshBody& a, const MeshBody& b, const Transform& X_AB,
+                               const std::vector<Crossing>& crossings,
+                               std::vector<SurfaceContact>& out) {
+  return RegionContacts(a, b, X_AB, out).run(crossings);
 }
 
 }  // namespace tangere::collision

@@ -6,13 +6,22 @@
 #include "collision/mesh_crossings.hpp"
 #include "collision/mesh_manifolds.hpp"
 #include "collision/mesh_mesh.hpp"
+#include "collision/mesh_penetration.hpp"
 
 #include <vector>
 
 namespace tangere::collision {
 
+struct RegionReport {
+  bool areLeft = true;    ///< each region is left along one of its contacts: then none is missing
+  bool hasGuess = false;  ///< the contacts of a region are points of its crossing line
+  WaysOut ways;           ///< of regions that are not left: out of the hulls, for A
+};
+
 /// Appends the contacts in the frame of A, normals from A to B.
-void addRegionContacts(const MeshBody& a, const MeshBody& b, const Transform& X_AB,
-                       const std::vector<Crossing>& crossings, std::vector<SurfaceContact>& out);
+[[nodiscard]] RegionReport addRegionContacts(const MeshBody& a, const MeshBody& b,
+                                             const Transform& X_AB,
+                                             const std::vector<Crossing>& crossings,
+                                             std::vector<SurfaceContact>& out);
 
 }  // namespace tangere::collision

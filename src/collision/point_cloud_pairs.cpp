@@ -4,6 +4,7 @@
 #include "collision/kernels/convex_distance.hpp"
 #include "collision/mesh_distance.hpp"
 #include "collision/mesh_manifolds.hpp"
+#include "collision/mesh_penetration.hpp"
 #include "collision/mesh_traversal.hpp"
 #include "geometry/height_field_data.hpp"
 #include "geometry/mesh_data.hpp"
@@ -80,7 +81,7 @@ struct FieldTarget {
   const geometry::HeightFieldData& field;
 
   [[nodiscard]] PointGap gap(const Vec3& p, Real bound) const {
-    if (!geometry::isBelow(field, p)) {
+    if (!geometry::isInside(field, p)) {
       const geometry::TerrainPoint closest = geometry::closestOnTerrain(field, p, bound);
       if (closest.triangle < 0) return {bound, {}, false, -1};
     }
@@ -195,6 +196,7 @@ struct Functions {
   static bool overlapPair(const PairInput& in) { return overlap(in, Make::target(in)); }
   static void distancePair(const PairInput& in, const DistanceOption& option, DistanceResult& out) {
     distance(in, Make::target(in), option, out);
+    if (option.enableSigned) partWhole(in, all(), out);
   }
   static PairFunctions all() { return {collidePair, overlapPair, distancePair}; }
 };

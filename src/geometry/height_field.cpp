@@ -105,8 +105,8 @@ HeightFieldData::HeightFieldData(int nx, int ny, Real sx, Real sy, std::span<con
     levels.push_back(std::move(coarse));
   }
   extent = levels.back().blocks[0];
-  bounds = {{-sizeX / 2, -sizeY / 2, extent.lower - std::fmax(sizeX, sizeY)},
-            {sizeX / 2, sizeY / 2, extent.upper}};
+  floor = extent.lower - std::fmax(sizeX, sizeY);
+  bounds = {{-sizeX / 2, -sizeY / 2, floor}, {sizeX / 2, sizeY / 2, extent.upper}};
 
   type = ShapeType::HeightField;
   heightField = this;
@@ -117,36 +117,73 @@ HeightFieldData::~HeightFieldData() = default;
 bool HeightFieldData::heightAt(Real px, Real py, Real* height) const {
   const Real u = (px + Real(0.5) * sizeX) / stepX, v = (py + Real(0.5) * sizeY) / stepY;
   if (!(u >= 0 && v >= 0 && u <= Real(numCellsX()) && v <= Real(numCellsY()))) return false;
-  const int i = clampCell(u, numCellsX()), j = clampCell(v, numCellsY());
-  const Real a = u - Real(i), b = v - Real(j);
-  const Real h00 = heights[j * numX + i], h11 = heights[(j + 1) * numX + i + 1];
-  if (a >= b) {
-    const Real h10 = heights[j * numX + i + 1];
-    *height = h00 + a * (h10 - h00) + b * (h11 - h10);
-  } else {
-    const Real h01 = heights[(j + 1) * numX + i];
-    *height = h00 + b * (h01 - h00) + a * (h11 - h01);
-  }
+  *height = heightNear(px, py);
   return true;
 }
 
+Real HeightFieldData::heightNear(Real px, Real py) const {
+  const auto share = [](Real s) { return s > 0 ? (s < 1 ? s : Real(1)) : Real(0); };
+  const int i = cellX(px), j = cellY(py);
+  const Real a = share((px + Real(0.5) * sizeX) / stepX - Real(i));
+  const Real b = share((py + Real(0.5) * sizeY) / stepY - Real(j));
+  const Real h00 = heights[j * numX + i], h11 = heights[(j + 1) * numX + i + 1];
+  if (a >= b) {
+    const Real h10 = heights[j * numX + i + 1];
+    return h00 + a * (h10 - h00) + b * (h11 - h10);
+  }
+  const Real h01 = heights[(j + 1) * numX + i];
+  return h00 + b * (h01 - h00) + a * (h11 - h01);
+}
+
+std::vector<Vec3> HeightFieldData::surfaceVertices() const {
+  std::vector<Vec3> vertices;
+  vertices.reserve(heights.size() + static_cast<std::size_t>(numRimCells()) + 1);
+  for (int j = 0; j < numY; ++j)
+    for (int i = 0; i < numX; ++i) vertices.push_back(vertex(i, j));
+  return vertices;
+}
+
+std::vector<Triangle> HeightFieldData::surfaceTriangles() const {
+  std::vector<Triangle> triangles;
+  triangles.reserve(static_cast<std::size_t>(numSurfaceTriangles() + 3 * numRimCells()));
+  for (int j = 0; j < numCellsY(); ++j)
+    for (int i = 0; i < numCellsX(); ++i) {
+      const int v = j * numX + i;
+      triangles.push_back({v, v + 1, v + numX + 1});
+      triangles.push_back({v, v + numX + 1, v + numX});
+    }
+  return triangles;
+}
+
 const MeshData& HeightFieldData::surfaceMesh() const {
-  std::call_once(mesh_once_, [this] {
-    std::vector<Vec3> vertices;
-    vertices.reserve(heights.size());
-    for (int j = 0; j < numY; ++j)
-      for (int i = 0; i < numX; ++i) vertices.push_back(vertex(i, j));
-    std::vector<Triangle> triangles;
-    triangles.reserve(2 * levels[0].blocks.size());
-    for (int j = 0; j < numCellsY(); ++j)
-      for (int i = 0; i < numCellsX(); ++i) {
-        const int v = j * numX + i;
-        triangles.push_back({v, v + 1, v + numX + 1});
-        triangles.push_back({v, v + numX + 1, v + numX});
-      }
-    mesh_ = std::make_unique<const MeshData>(vertices, triangles);
+  std::call_once(surface_once_, [this] {
+    surface_ = std::make_unique<const MeshData>(surfaceVertices(), surfaceTriangles());
   });
-  return *mesh_;
+  return *surface_;
+}
+
+const MeshData& HeightFieldData::solidMesh() const {
+  std::call_once(solid_once_, [this] {
+    std::vector<Vec3> vertices = surfaceVertices();
+    std::vector<Triangle> triangles = surfaceTriangles();
+    std::vector<int> rim;
+    for (int i = 0; i < numCellsX(); ++i) rim.push_back(i);
+    for (int j = 0; j < numCellsY(); ++j) rim.push_back(j * numX + numCellsX());
+    for (int i = numCellsX(); i > 0; --i) rim.push_back(numCellsY() * numX + i);
+    for (int j = numCellsY(); j > 0; --j) rim.push_back(j * numX);
+    const int below = static_cast<int>(vertices.size()), count = numRimCells();
+    for (const int v : rim) vertices.push_back({vertices[v].x, vertices[v].y, floor});
+    for (int i = 0; i < count; ++i) {
+      const int next = i + 1 < count ? i + 1 : 0;
+      triangles.push_back({rim[next], rim[i], below + i});
+      triangles.push_back({rim[next], below + i, below + next});
+    }
+    vertices.push_back({0, 0, floor});
+    for (int i = 0; i < count; ++i)
+      triangles.push_back({below + (i + 1 < count ? i + 1 : 0), below + i, below + count});
+    solid_ = std::make_unique<const MeshData>(vertices, triangles);
+  });
+  return *solid_;
 }
 
 namespace {
@@ -205,6 +242,72 @@ void descend(const HeightFieldData& field, const Key& key, const Limit& limit, c
 
 }  // namespace
 
+namespace {
+
+/// A wall: where it stands, and which of its cells along the rim comes first.
+struct Wall {
+  int axis;     ///< 0: it stands across x
+  Real offset;  ///< of its plane along that axis
+  Real sign;    ///< of its outward normal
+};
+Wall wallOf(const HeightFieldData& field, int side) {
+  const int axis = side % 2 == 0 ? 1 : 0;
+  const Real sign = side == 1 || side == 2 ? 1 : -1;
+  return {axis, sign * Real(0.5) * (axis == 0 ? field.sizeX : field.sizeY), sign};
+}
+
+/// The first of the two triangles of the wall cell over which a point of a wall lies.
+int wallTriangle(const HeightFieldData& field, int side, const Vec3& p) {
+  const int nx = field.numCellsX(), ny = field.numCellsY();
+  const int i = field.cellX(p.x), j = field.cellY(p.y);
+  const int cell = side == 0   ? i
+                   : side == 1 ? nx + j
+                   : side == 2 ? 2 * nx + ny - 1 - i
+                               : 2 * (nx + ny) - 1 - j;
+  return field.numSurfaceTriangles() + 2 * cell;
+}
+int floorTriangle(const HeightFieldData& field, const Vec3& p) {
+  const Real x = p.x / field.sizeX, y = p.y / field.sizeY;
+  const int side = std::fabs(x) > std::fabs(y) ? (x > 0 ? 1 : 3) : (y > 0 ? 2 : 0);
+  return field.numSurfaceTriangles() + 2 * field.numRimCells() +
+         (wallTriangle(field, side, p) - field.numSurfaceTriangles()) / 2;
+}
+
+Real clampTo(Real x, Real half) { return x < -half ? -half : (x > half ? half : x); }
+
+/// Walls and floor. The upper edges of the walls are the rim of the surface, the lower ones that of
+/// the floor: left are the feet on the walls themselves and on the four upright edges.
+void considerWallsAndFloor(const HeightFieldData& field, const Vec3& p, TerrainPoint* best) {
+  const auto consider = [&](const Vec3& q, int triangle) {
+    const Real d2 = squaredNorm(p - q);
+    if (d2 < best->squaredDistance) *best = {d2, q, triangle, TriangleFeature::Face};
+  };
+  const Real half[2] = {Real(0.5) * field.sizeX, Real(0.5) * field.sizeY};
+  const Vec3 onFloor{clampTo(p.x, half[0]), clampTo(p.y, half[1]), field.floor};
+  consider(onFloor, floorTriangle(field, onFloor));
+  for (int side = 0; side < 4; ++side) {
+    const Wall wall = wallOf(field, side);
+    Vec3 foot{onFloor.x, onFloor.y, p.z};
+    foot[wall.axis] = wall.offset;
+    if (foot.z < field.floor || foot.z > field.heightNear(foot.x, foot.y)) continue;
+    consider(foot, wallTriangle(field, side, foot));
+  }
+}
+
+/// The outward normals of the walls and of the floor on which a point of the solid lies.
+Vec3 wallNormals(const HeightFieldData& field, const Vec3& p) {
+  const Real slack = Real(1e-12) * (field.sizeX + field.sizeY);
+  Vec3 sum{};
+  for (int side = 0; side < 4; ++side) {
+    const Wall wall = wallOf(field, side);
+    if (std::fabs(p[wall.axis] - wall.offset) <= slack) sum[wall.axis] += wall.sign;
+  }
+  if (std::fabs(p.z - field.floor) <= slack) sum.z -= 1;
+  return sum;
+}
+
+}  // namespace
+
 TerrainPoint closestOnTerrain(const HeightFieldData& field, const Vec3& p, Real maxDistance) {
   TerrainPoint best;
   best.squaredDistance = maxDistance * maxDistance;
@@ -224,6 +327,7 @@ TerrainPoint closestOnTerrain(const HeightFieldData& field, const Vec3& p, Real 
         if (d2 < best.squaredDistance || (d2 == best.squaredDistance && t < best.triangle))
           best = {d2, q.point, t, q.feature};
       });
+  considerWallsAndFloor(field, p, &best);
   return best;
 }
 
@@ -257,20 +361,24 @@ Vec3 terrainNormal(const HeightFieldData& field, int triangle, TriangleFeature f
   return sum;
 }
 
-bool isBelow(const HeightFieldData& field, const Vec3& p) {
+bool isInside(const HeightFieldData& field, const Vec3& p) {
   Real height;
-  return field.heightAt(p.x, p.y, &height) && p.z < height;
+  return p.z > field.floor && field.heightAt(p.x, p.y, &height) && p.z < height;
 }
 
 SignedDistance signedDistanceToTerrain(const HeightFieldData& field, const Vec3& p) {
   const TerrainPoint closest = closestOnTerrain(field, p, std::numeric_limits<Real>::infinity());
-  const bool below = isBelow(field, p);
+  const bool inside = isInside(field, p);
   const Real length = std::sqrt(closest.squaredDistance);
-  SignedDistance out{.distance = below ? -length : length, .closest = closest.point, .normal = {}};
+  SignedDistance out{.distance = inside ? -length : length, .closest = closest.point, .normal = {}};
   if (length > Real(1e-12) * (field.sizeX + field.sizeY)) {
-    out.normal = (p - closest.point) / (below ? -length : length);
+    out.normal = (p - closest.point) / (inside ? -length : length);
   } else {
-    const Vec3 n = terrainNormal(field, closest.triangle, closest.feature);
+    Vec3 n = wallNormals(field, closest.point);
+    if (closest.triangle < field.numSurfaceTriangles()) {
+      const Vec3 up = terrainNormal(field, closest.triangle, closest.feature);
+      n += up / norm(up);
+    }
     out.normal = n / norm(n);
   }
   return out;
@@ -316,8 +424,33 @@ std::optional<RayHit> rayCastTerrain(const HeightFieldData& field, const Ray& ra
         last = s;
         hit = t;
       });
+  Vec3 normal = hit < 0 ? Vec3{} : field.normal(hit);
+  const auto crossPlane = [&](int axis, Real offset, const auto& triangleAt) {
+    if (direction[axis] == 0) return;
+    const Real s = (offset - origin[axis]) / direction[axis];
+    if (!(s >= first && (hit < 0 ? s <= last : s < last))) return;
+    const int triangle = triangleAt(origin + direction * s);
+    if (triangle < 0) return;
+    last = s;
+    hit = triangle;
+    normal = {};
+    normal[axis] = 1;
+  };
+  const Real hx = Real(0.5) * field.sizeX, hy = Real(0.5) * field.sizeY;
+  for (int side = 0; side < 4; ++side) {
+    const Wall wall = wallOf(field, side);
+    const int along = 1 - wall.axis;
+    crossPlane(wall.axis, wall.offset, [&](Vec3 q) {
+      q[wall.axis] = wall.offset;
+      const bool onWall = std::fabs(q[along]) <= (along == 0 ? hx : hy) && q.z >= field.floor &&
+                          q.z <= field.heightNear(q.x, q.y);
+      return onWall ? wallTriangle(field, side, q) : -1;
+    });
+  }
+  crossPlane(2, field.floor, [&](const Vec3& q) {
+    return std::fabs(q.x) <= hx && std::fabs(q.y) <= hy ? floorTriangle(field, q) : -1;
+  });
   if (hit < 0) return std::nullopt;
-  Vec3 normal = field.normal(hit);
   if (dot(normal, direction) > 0) normal = -normal;
   const Real t = (last + line.shift) / scale;
   return RayHit{
@@ -326,7 +459,8 @@ std::optional<RayHit> rayCastTerrain(const HeightFieldData& field, const Ray& ra
 
 Vec3 supportOfTerrain(const HeightFieldData& field, const Vec3& direction) {
   const Vec3 d = scaledDirection(direction);
-  Vec3 best = field.vertex(0, 0);
+  Vec3 best{d.x < 0 ? field.bounds.lower.x : field.bounds.upper.x,
+            d.y < 0 ? field.bounds.lower.y : field.bounds.upper.y, field.floor};
   Real bestDot = dot(best, d);
   descend(
       field,

@@ -5,7 +5,8 @@
 //
 // Triangles are numbered 2 (j (numX - 1) + i) + half: half 0 is (i, j), (i+1, j), (i+1, j+1) and
 // half 1 is (i, j), (i+1, j+1), (i, j+1); both are counter-clockwise from above. The ground below
-// is solid, however deep; there is none beyond the rim of the grid.
+// is solid down to a flat floor, with vertical walls under the rim of the grid: two triangles of a
+// wall and one of the floor for each cell along the rim are numbered behind those of the surface.
 #pragma once
 
 #include "geometry/flat_shape.hpp"
@@ -38,7 +39,8 @@ struct HeightFieldData : FlatShape {
   std::vector<Real> heights;
   std::vector<Level> levels;  ///< [0] one block per cell; the last is one block
   Extent extent;
-  Aabb bounds;  ///< of the surface and of the ground below, down by the larger of both sizes
+  Real floor = 0;  ///< below the lowest height by the larger of both sizes
+  Aabb bounds;     ///< of the solid
 
   /// Throws InvalidInput on a grid smaller than 2 x 2, a size out of range or a height that is not
   /// a usable number.
@@ -74,6 +76,8 @@ struct HeightFieldData : FlatShape {
   }
   /// Whether (x, y) is over the grid, and the height there.
   bool heightAt(Real px, Real py, Real* height) const;
+  /// The height over the point of the grid that is nearest to (x, y).
+  [[nodiscard]] Real heightNear(Real px, Real py) const;
   /// The cell along one axis that holds a coordinate, kept on the grid.
   [[nodiscard]] int cellX(Real px) const {
     return clampCell((px + Real(0.5) * sizeX) / stepX, numCellsX());
@@ -82,16 +86,31 @@ struct HeightFieldData : FlatShape {
     return clampCell((py + Real(0.5) * sizeY) / stepY, numCellsY());
   }
 
-  /// The surface as an open mesh, built when it is first asked for.
+  /// Triangles of the surface; those of walls and floor follow.
+  [[nodiscard]] int numSurfaceTriangles() const { return 2 * numCellsX() * numCellsY(); }
+  /// Cells along the rim, counter-clockwise from (0, 0).
+  [[nodiscard]] int numRimCells() const { return 2 * (numCellsX() + numCellsY()); }
+  /// The solid as a closed mesh, built when it is first asked for.
+  [[nodiscard]] const MeshData& solidMesh() const;
+  /// The surface alone, with the same triangles: its tree is shallower.
   [[nodiscard]] const MeshData& surfaceMesh() const;
+  /// Whether a box is over the grid and above the floor: then neither is felt.
+  [[nodiscard]] bool isWithinWalls(const Aabb& box) const {
+    const Real x = Real(0.5) * sizeX, y = Real(0.5) * sizeY;
+    return box.lower.x > -x && box.upper.x < x && box.lower.y > -y && box.upper.y < y &&
+           box.lower.z > floor;
+  }
 
  private:
   static int clampCell(Real u, int count) {
     if (!(u > 0)) return 0;
     return u < Real(count) ? static_cast<int>(u) : count - 1;
   }
-  mutable std::once_flag mesh_once_;
-  mutable std::unique_ptr<const MeshData> mesh_;
+  [[nodiscard]] std::vector<Vec3> surfaceVertices() const;
+  [[nodiscard]] std::vector<Triangle> surfaceTriangles() const;
+
+  mutable std::once_flag solid_once_, surface_once_;
+  mutable std::unique_ptr<const MeshData> solid_, surface_;
 };
 
 struct TerrainPoint {
@@ -101,16 +120,17 @@ struct TerrainPoint {
   kernel::TriangleFeature feature = kernel::TriangleFeature::Face;
 };
 
-/// Nearest point of the surface within `maxDistance`; triangle -1 when there is none.
+/// Nearest point of the surface, the walls or the floor within `maxDistance`; triangle -1 when
+/// there is none.
 [[nodiscard]] TerrainPoint closestOnTerrain(const HeightFieldData& field, const Vec3& p,
                                             Real maxDistance);
-/// Negative below the surface.
+/// Negative inside.
 [[nodiscard]] SignedDistance signedDistanceToTerrain(const HeightFieldData& field, const Vec3& p);
-/// Outward direction at a feature of the surface, not unit.
+/// Outward direction at a feature of the surface, walls left out; not unit.
 [[nodiscard]] Vec3 terrainNormal(const HeightFieldData& field, int triangle,
                                  kernel::TriangleFeature feature);
-/// Whether p is under the surface.
-[[nodiscard]] bool isBelow(const HeightFieldData& field, const Vec3& p);
+/// Whether p is in the solid.
+[[nodiscard]] bool isInside(const HeightFieldData& field, const Vec3& p);
 [[nodiscard]] std::optional<RayHit> rayCastTerrain(const HeightFieldData& field, const Ray& ray);
 [[nodiscard]] Vec3 supportOfTerrain(const HeightFieldData& field, const Vec3& direction);
 

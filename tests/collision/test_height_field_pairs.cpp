@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Terrains against convex shapes, meshes and point clouds. The reference is the terrain's own
-// surface as triangles, and the terrain's signed distance.
+// Terrains against convex shapes, meshes and point clouds. The reference is the terrain's own solid
+// as triangles, and the terrain's signed distance.
 #include <tangere/collision.hpp>
 
 #include "geometry/flat_shape.hpp"
 #include "geometry/height_field_data.hpp"
+#include "geometry/mesh_data.hpp"
 #include "geometry/mesh_samples.hpp"
 #include "surface_helpers.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 
 namespace tangere {
 namespace {
@@ -37,8 +39,9 @@ HeightField flat(int n, double size, double height) {
 
 /// Distance to the nearest triangle by GJK, 0 when one is touched.
 Real bruteDistance(const Shape& body, const Transform& X_FB, const HeightFieldData& field) {
-  return test::nearestTriangleByGjk(body, inverse(X_FB), 2 * field.numCellsX() * field.numCellsY(),
-                                    [&](int t, int k) { return field.corner(t, k); });
+  const geometry::MeshData& solid = field.solidMesh();
+  return test::nearestTriangleByGjk(body, inverse(X_FB), solid.numTriangles(),
+                                    [&](int t, int k) { return solid.corner(t, k); });
 }
 
 TEST(HeightFieldPairs, FarAwayGivesFiniteNumbersOrAStatus) {
@@ -67,8 +70,7 @@ TEST(HeightFieldPairs, FarAwayGivesFiniteNumbersOrAStatus) {
           EXPECT_EQ(d.status, isAnswered ? QueryStatus::Ok : QueryStatus::InvalidPose);
           EXPECT_TRUE(std::isfinite(d.distance) && isFinite(d.point1) && isFinite(d.point2));
           if (!isAnswered) continue;
-          // A terrain far above has the body in the ground under it.
-          const double expected = isApart ? (direction.z > 0 ? -far : far) : 0;
+          const double expected = isApart ? far : 0;
           EXPECT_NEAR(d.distance, expected, 1e-9 * std::fabs(expected) + 2);
         }
       }
@@ -83,12 +85,12 @@ TEST(HeightFieldPairs, BooleanAndDistanceAreThoseOfTheNearestTriangle) {
     for (int i = 0; i < 60; ++i) {
       const Transform X_WF = random.pose(5);
       const Transform X_FB{random.rotation(),
-                           {random.in(-1.8, 1.8), random.in(-1.8, 1.8), random.in(-0.8, 1.2)}};
+                           {random.in(-2.2, 2.2), random.in(-2.2, 2.2), random.in(-0.8, 1.2)}};
       const Transform X_WB = X_WF * X_FB;
       const Real brute = bruteDistance(*body, X_FB, data);
       if (brute > 0 && brute < 1e-7) continue;  // too close to call
-      const bool below = geometry::isBelow(data, X_FB * body->flat().convex.center);
-      const bool expected = !(brute > 0) || below;
+      const bool inside = geometry::isInside(data, X_FB * body->flat().convex.center);
+      const bool expected = !(brute > 0) || inside;
       EXPECT_EQ(overlap(*body, X_WB, field, X_WF), expected) << name << " " << i;
       CollisionResult result;
       EXPECT_EQ(collide(field, X_WF, *body, X_WB, {}, result) > 0, expected) << name << " " << i;
@@ -198,7 +200,7 @@ TEST(HeightFieldPairs, ContactsOnHillsAgreeWithTheSignedDistance) {
 }
 
 TEST(HeightFieldPairs, WhatIsUndergroundOverlaps) {
-  const HeightField ground = flat(9, 2, 1);
+  const HeightField ground = flat(9, 4, 1);
   for (const auto& [name, body] : convexShapes(0.5)) {
     const Transform X{Mat3::identity(), {0.1, 0.2, 0.2}};
     EXPECT_TRUE(overlap(*body, X, ground, {})) << name;
@@ -209,9 +211,63 @@ TEST(HeightFieldPairs, WhatIsUndergroundOverlaps) {
     EXPECT_NEAR(result.contact(0).depth, 0.8 + reach, 1e-6) << name;
   }
   // Beyond the rim there is no ground.
-  EXPECT_FALSE(overlap(Sphere(0.1), {Mat3::identity(), {1.5, 0, 0.2}}, ground, {}));
-  EXPECT_NEAR(distance(Sphere(0.1), {Mat3::identity(), {1.5, 0, 1}}, ground, {}).distance, 0.4,
+  EXPECT_FALSE(overlap(Sphere(0.1), {Mat3::identity(), {2.5, 0, 0.2}}, ground, {}));
+  EXPECT_NEAR(distance(Sphere(0.1), {Mat3::identity(), {2.5, 0, 1}}, ground, {}).distance, 0.4,
               1e-12);
+}
+
+// Walls at x = +-2, the floor 4 m below the ground: what all queries say is what the closed mesh of
+// the same solid says.
+TEST(HeightFieldPairs, WallsAndFloorAreThoseOfTheEqualMesh) {
+  const auto field = std::make_shared<HeightField>(5, 5, 4, 4, std::vector<Real>(25, 0));
+  const HeightField& ground = *field;
+  const HeightFieldData& data = *ground.flat().heightField;
+  const Mesh solid(data.solidMesh().vertices, data.solidMesh().triangles);
+  const auto cube = std::make_shared<Box>(Vec3{0.2, 0.2, 0.2});
+  const Box& box = *cube;
+  for (const Vec3& p : {Vec3{2.3, 0, -1},
+                        {2.19, 0, -1},
+                        {2.01, 0.4, -1},
+                        {2, 0, -1},
+                        {1.9, 1.9, 0.1},
+                        {0.3, 0.2, -4.1},
+                        {0.3, 0.2, -5},
+                        {0.3, 0.2, -20},
+                        {0.3, 0.2, -3.9}}) {
+    SCOPED_TRACE(testing::Message() << p.x << " " << p.y << " " << p.z);
+    const Transform X{Mat3::identity(), p};
+    EXPECT_EQ(overlap(box, X, ground, {}), overlap(box, X, solid, {}));
+    CollisionResult result, expected;
+    collide(box, X, ground, {}, {}, result);
+    collide(box, X, solid, {}, {}, expected);
+    ASSERT_EQ(result.numContacts(), expected.numContacts());
+    for (int k = 0; k < result.numContacts(); ++k) {
+      EXPECT_EQ(result.contact(k).depth, expected.contact(k).depth);
+      EXPECT_EQ(result.contact(k).normal, expected.contact(k).normal);
+    }
+    EXPECT_EQ(distance(box, X, ground, {}).distance, distance(box, X, solid, {}).distance);
+    CollisionGroup group;
+    group.add(field, {});
+    group.add(cube, X);
+    CollisionResult together;
+    EXPECT_EQ(group.collide({}, together), overlap(box, X, ground, {}));
+    Motion up;
+    up.start = X;
+    up.displacement = {0, 0, 1};
+    EXPECT_EQ(timeOfImpact(box, up, ground, {}).status == ImpactStatus::Overlapping,
+              overlap(box, X, ground, {}));
+  }
+  const Transform besideWall{Mat3::identity(), {2.19, 0, -1}};
+  EXPECT_NEAR(distance(box, besideWall, ground, {}).distance, -0.01, 1e-12);
+  EXPECT_NEAR(norm(distance(box, besideWall, ground, {}).normal - Vec3{1, 0, 0}), 0, 1e-12);
+  // A ball that flies at the wall meets it there.
+  Motion flight;
+  flight.start = {Mat3::identity(), {4, 0, -1}};
+  flight.displacement = {-3, 0, 0};
+  const ImpactResult impact = timeOfImpact(Sphere(0.2), flight, ground, {});
+  EXPECT_EQ(impact.status, ImpactStatus::Hit);
+  EXPECT_NEAR(impact.s, 0.6, 1e-6);
+  EXPECT_LE(impact.distance, 1e-6);
 }
 
 TEST(HeightFieldPairs, AMeshRestsOnTheGround) {
@@ -279,9 +335,16 @@ TEST(PointCloudPairs, EachBallIsAContact) {
       EXPECT_EQ(count > 0, touching > 0) << name;
       EXPECT_LE(count, touching) << name;
       const DistanceResult d = distance(cloud, X_WP, *shape, X_WS);
-      EXPECT_NEAR(d.distance, nearest, 1e-6) << name;
       EXPECT_NEAR(norm(d.point1 - d.point2 - d.normal * d.distance), 0, 1e-9);
-      if (count == 0) continue;
+      if (count == 0) {
+        EXPECT_NEAR(d.distance, nearest, 1e-6) << name;
+        continue;
+      }
+      // What frees the deepest ball need not free the others: the answer frees all.
+      EXPECT_LE(d.distance, nearest + 1e-6) << name;
+      Transform parted = X_WP;
+      parted.translation += d.normal * (-d.distance * (1 + 1e-6) + 1e-12);
+      EXPECT_FALSE(overlap(cloud, parted, *shape, X_WS)) << name;
       EXPECT_NEAR(result.contact(0).depth, -nearest, 1e-6) << name;
       for (int k = 0; k < count; ++k) {
         const ContactPoint& c = result.contact(k);

@@ -239,8 +239,8 @@ Expected expectPlaneTet(const PressureTet<Real>& tet, const HalfSpace<Real>& spa
   Expected out;
   out.normal = toLong(space.normal);
   out.normal = out.normal / norm(out.normal);
-  out.gradient = dot(a.gradient, out.normal);
-  applyNormalRule(out.gradient, norm(a.gradient), &out);
+  const Long growth = dot(a.gradient, out.normal), least = 1e-6L * norm(a.gradient);
+  out.gradient = std::max(growth, least);
   Long height[4], magnitude = 0;
   for (int i = 0; i < 4; ++i) {
     height[i] = dot(out.normal, a.x[i]) - space.offset;
@@ -255,6 +255,9 @@ Expected expectPlaneTet(const PressureTet<Real>& tet, const HalfSpace<Real>& spa
   });
   out.polygon = intersect(out.normal * Long(space.offset), out.normal, sizeOf(a.x, 4), spaces);
   out.pressure = evaluate(a, out.polygon.centroid);
+  // What presses is kept whether or not it presses harder farther in.
+  out.isKept = out.isKept && (growth > least || out.pressure > 0);
+  out.isDecided = out.isDecided && (growth > 2 * least || std::fabs(out.pressure) > 1e-12L);
   return out;
 }
 

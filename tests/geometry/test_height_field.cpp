@@ -7,12 +7,14 @@
 #include "geometry/height_field_data.hpp"
 #include "geometry/mesh_data.hpp"
 #include "geometry/mesh_samples.hpp"
+#include "geometry/signed_distance.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <thread>
+#include <utility>
 
 namespace tangere {
 namespace {
@@ -30,7 +32,17 @@ HeightField hills(int nx, int ny, double scale = 1) {
 
 const HeightFieldData& dataOf(const HeightField& field) { return *field.flat().heightField; }
 
-int numTriangles(const HeightFieldData& d) { return 2 * d.numCellsX() * d.numCellsY(); }
+/// The nearest of all triangles of the solid.
+Real bruteDistance(const HeightFieldData& d, const Vec3& p) {
+  const geometry::MeshData& solid = d.solidMesh();
+  Real best = std::numeric_limits<Real>::infinity();
+  for (int t = 0; t < solid.numTriangles(); ++t)
+    best =
+        std::fmin(best, norm(p - kernel::closestOnTriangle(p, solid.corner(t, 0),
+                                                           solid.corner(t, 1), solid.corner(t, 2))
+                                     .point));
+  return best;
+}
 
 TEST(HeightField, RefusesWhatIsNoTerrain) {
   const std::vector<Real> four{0, 0, 0, 0}, three{0, 0, 0}, bad{0, std::nan(""), 0, 0};
@@ -62,7 +74,7 @@ TEST(HeightField, PlacesItsHeightsOnTheGridAndSplitsCellsAlongTheRisingDiagonal)
 TEST(HeightField, NeighboursShareTheirEdges) {
   const HeightField field = hills(5, 4);
   const HeightFieldData& d = dataOf(field);
-  for (int t = 0; t < numTriangles(d); ++t)
+  for (int t = 0; t < d.numSurfaceTriangles(); ++t)
     for (int k = 0; k < 3; ++k) {
       const int s = d.across(t, k);
       if (s < 0) continue;
@@ -74,92 +86,127 @@ TEST(HeightField, NeighboursShareTheirEdges) {
     }
 }
 
-TEST(HeightField, DistanceIsThatOfTheNearestTriangleNegativeBelow) {
+TEST(HeightField, DistanceIsThatOfTheNearestTriangleNegativeInside) {
   Random random(3);
   for (const double scale : {1.0, 1e-4, 1e4}) {
     const HeightField field = hills(17, 12, scale);
     const HeightFieldData& d = dataOf(field);
-    for (int i = 0; i < 400; ++i) {
+    int inside = 0, onWalls = 0;
+    for (int i = 0; i < 600; ++i) {
       const Vec3 p{random.in(-2, 2) * scale, random.in(-1.5, 1.5) * scale,
-                   random.in(-1, 1.2) * scale};
-      Real best = std::numeric_limits<Real>::infinity();
-      for (int t = 0; t < numTriangles(d); ++t)
-        best = std::fmin(best, norm(p - kernel::closestOnTriangle(p, d.corner(t, 0), d.corner(t, 1),
-                                                                  d.corner(t, 2))
-                                            .point));
+                   random.in(-4, 1.2) * scale};
       const SignedDistance s = field.signedDistance(p);
-      EXPECT_NEAR(std::fabs(s.distance), best, 1e-13 * scale);
-      Real h;
-      const bool below = d.heightAt(p.x, p.y, &h) && p.z < h;
-      EXPECT_EQ(s.distance < 0, below);
+      EXPECT_NEAR(std::fabs(s.distance), bruteDistance(d, p), 1e-13 * scale);
+      const bool isInside = geometry::windingNumber(d.solidMesh(), p) > 0.5;
+      EXPECT_EQ(s.distance < 0, isInside);
+      inside += isInside ? 1 : 0;
+      onWalls += std::fabs(s.normal.z) < 1e-9 ? 1 : 0;
       EXPECT_NEAR(norm(s.normal), 1, 1e-12);
       EXPECT_NEAR(norm(p - s.closest - s.normal * s.distance), 0, 1e-9 * scale);
+    }
+    EXPECT_GT(inside, 100);
+    EXPECT_GT(onWalls, 50);
+  }
+}
+
+// The rim is where the size says, whatever rounding makes of sizes and steps.
+TEST(HeightField, WallsStandAtTheRimForEverySize) {
+  Random random(11);
+  for (int i = 0; i < 300; ++i) {
+    const int n = 2 + i % 9;
+    const Real size = random.in(0.1, 20);
+    const HeightField field(n, n, size, size, std::vector<Real>(static_cast<std::size_t>(n * n)));
+    for (const Vec3& way : {Vec3{1, 0, 0}, Vec3{-1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, -1, 0}}) {
+      const Vec3 p = way * (0.7 * size) + Vec3{0, 0, -0.3 * size};
+      EXPECT_NEAR(field.signedDistance(p).distance, 0.2 * size, 1e-12 * size) << size;
+      EXPECT_EQ(field.rayCast({p, -way, 10 * size}).has_value(), true) << size;
+      EXPECT_NEAR(field.rayCast({p, -way, 10 * size})->t, 0.2 * size, 1e-12 * size) << size;
     }
   }
 }
 
-TEST(HeightField, RayCastFindsTheFirstTriangle) {
+TEST(HeightField, DistanceHasANormalOnWallsFloorAndTheirEdges) {
+  const HeightField field = hills(6, 5);
+  const HeightFieldData& d = dataOf(field);
+  const Real x = 1.5, y = 1, z = d.floor;
+  for (const auto& [p, n] : {std::pair<Vec3, Vec3>{{x, 0.3, -1}, {1, 0, 0}},
+                             {{0.3, -y, -1}, {0, -1, 0}},
+                             {{0.2, 0.3, z}, {0, 0, -1}},
+                             {{-x, y, -1}, Vec3{-1, 1, 0} / std::sqrt(2.0)},
+                             {{-x, 0.2, z}, Vec3{-1, 0, -1} / std::sqrt(2.0)},
+                             {{x, -y, z}, Vec3{1, -1, -1} / std::sqrt(3.0)}}) {
+    EXPECT_NEAR(field.signedDistance(p).distance, 0, 1e-12);
+    EXPECT_NEAR(norm(field.signedDistance(p).normal - n), 0, 1e-12);
+  }
+}
+
+TEST(HeightField, RayCastFindsTheFirstTriangleOfTheSolid) {
   Random random(5);
   const HeightField field = hills(30, 21);
   const HeightFieldData& d = dataOf(field);
-  int hits = 0;
-  for (int i = 0; i < 600; ++i) {
-    const Vec3 origin{random.in(-3, 3), random.in(-3, 3), random.in(-2, 3)};
-    const Vec3 target{random.in(-1.6, 1.6), random.in(-1.1, 1.1), random.in(-0.5, 0.8)};
+  const Mesh solid(d.solidMesh().vertices, d.solidMesh().triangles);
+  int hits = 0, belowSurface = 0;
+  for (int i = 0; i < 1200; ++i) {
+    const Vec3 origin{random.in(-3, 3), random.in(-3, 3), random.in(-5, 3)};
+    const Vec3 target{random.in(-1.6, 1.6), random.in(-1.1, 1.1), random.in(-4, 0.8)};
     const Ray ray{origin, (target - origin) * random.in(0.2, 2), random.in(0.5, 8)};
-    Real best = std::numeric_limits<Real>::infinity();
-    for (int t = 0; t < numTriangles(d); ++t) {
-      Real s;
-      if (kernel::intersectRayTriangle(ray.origin, ray.direction, d.corner(t, 0), d.corner(t, 1),
-                                       d.corner(t, 2), &s) &&
-          s >= 0 && s <= ray.maxT)
-        best = std::fmin(best, s);
-    }
-    const std::optional<RayHit> hit = field.rayCast(ray);
-    ASSERT_EQ(hit.has_value(), std::isfinite(best)) << i;
+    const std::optional<RayHit> hit = field.rayCast(ray), expected = solid.rayCast(ray);
+    ASSERT_EQ(hit.has_value(), expected.has_value()) << i;
     if (!hit) continue;
     ++hits;
-    EXPECT_NEAR(hit->t, best, 1e-9);
+    EXPECT_NEAR(hit->t, expected->t, 1e-9);
+    EXPECT_NEAR(norm(hit->normal - expected->normal), 0, 1e-9);
     EXPECT_LE(dot(hit->normal, ray.direction), 0);
+    belowSurface += hit->feature >= d.numSurfaceTriangles() ? 1 : 0;
+    ASSERT_LT(hit->feature, d.solidMesh().numTriangles());
+    EXPECT_NEAR(dot(d.solidMesh().normals[hit->feature],
+                    hit->position - d.solidMesh().corner(hit->feature, 0)),
+                0, 1e-9);
   }
-  EXPECT_GT(hits, 80);
+  EXPECT_GT(hits, 300);
+  EXPECT_GT(belowSurface, 100);
   // Straight down on a grid point, and along an axis.
   EXPECT_TRUE(field.rayCast({{0, 0, 9}, {0, 0, -1}, 100}).has_value());
   EXPECT_TRUE(field.rayCast({{-9, 0.01, 0.2}, {1, 0, 0}, 100}).has_value());
 }
 
-TEST(HeightField, SupportIsTheFarthestGridPoint) {
+TEST(HeightField, SupportIsTheFarthestVertexOfTheSolid) {
   Random random(7);
   const HeightField field = hills(9, 14);
   const HeightFieldData& d = dataOf(field);
   for (int i = 0; i < 200; ++i) {
     const Vec3 n = random.direction();
     Real best = -std::numeric_limits<Real>::infinity();
-    for (int y = 0; y < d.numY; ++y)
-      for (int x = 0; x < d.numX; ++x) best = std::fmax(best, dot(n, d.vertex(x, y)));
+    for (const Vec3& v : d.solidMesh().vertices) best = std::fmax(best, dot(n, v));
     EXPECT_EQ(dot(n, field.support(n)), best);
   }
 }
 
-TEST(HeightField, HasNoMassAndABoxAroundItsSurface) {
+TEST(HeightField, HasNoMassAndABoxAroundItsSolid) {
   const HeightField field = hills(6, 6);
   EXPECT_THROW((void)field.massProperties(1), InvalidInput);
   const HeightFieldData& d = dataOf(field);
-  for (int t = 0; t < numTriangles(d); ++t)
+  for (int t = 0; t < d.numSurfaceTriangles(); ++t)
     for (int k = 0; k < 3; ++k) EXPECT_TRUE(field.localAabb().contains(d.corner(t, k)));
   EXPECT_EQ(field.localAabb().upper.z, d.extent.upper);
+  EXPECT_EQ(field.localAabb().lower.z, d.floor);
+  EXPECT_EQ(d.floor, d.extent.lower - 3);  // by the larger of both sizes
 }
 
-TEST(HeightField, SurfaceMeshHasTheSameTrianglesWhoeverAsksFirst) {
+TEST(HeightField, SolidMeshHasTheSameTrianglesWhoeverAsksFirst) {
   const HeightField field = hills(8, 5);
   const HeightFieldData& d = dataOf(field);
   const geometry::MeshData* seen[4];
   std::vector<std::thread> threads;
-  for (int k = 0; k < 4; ++k) threads.emplace_back([&, k] { seen[k] = &d.surfaceMesh(); });
+  for (int k = 0; k < 4; ++k) threads.emplace_back([&, k] { seen[k] = &d.solidMesh(); });
   for (std::thread& t : threads) t.join();
   for (int k = 1; k < 4; ++k) EXPECT_EQ(seen[k], seen[0]);
-  ASSERT_EQ(seen[0]->numTriangles(), numTriangles(d));
-  for (int t = 0; t < numTriangles(d); ++t)
+  EXPECT_TRUE(seen[0]->closed);
+  EXPECT_TRUE(seen[0]->hasPseudonormals);
+  EXPECT_FALSE(seen[0]->flipped);
+  EXPECT_EQ(seen[0]->numDropped, 0);
+  ASSERT_EQ(seen[0]->numTriangles(), d.numSurfaceTriangles() + 3 * d.numRimCells());
+  for (int t = 0; t < d.numSurfaceTriangles(); ++t)
     for (int k = 0; k < 3; ++k) EXPECT_EQ(seen[0]->corner(t, k), d.corner(t, k));
 }
 

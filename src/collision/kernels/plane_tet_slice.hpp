@@ -91,7 +91,9 @@ TANGERE_HD inline void setTetWeights(const Vec3T<S>* x, const Vec3T<S>& centroid
 }
 
 /// Contact of a tetrahedron (object 1) with a rigid half space (object 2). False when there is
-/// none.
+/// none. A half space pushes one way only, so everything that it cuts presses on it, also where
+/// the pressure does not grow on the way in: the flanks of a box, and what is past its middle.
+/// There the stiffness is next to nothing.
 template <class S>
 TANGERE_HD inline bool planeTetSlice(const PressureTet<S>& tet, const HalfSpace<S>& space,
                                      PressurePolygon<S>* out) {
@@ -99,13 +101,15 @@ TANGERE_HD inline bool planeTetSlice(const PressureTet<S>& tet, const HalfSpace<
   heightsOver(space, tet.x, 4, height);
   if (!isCut(height)) return false;
   const S growth = dot(tet.gradient, space.normal);
-  if (!isPressedAlong(tet.gradient, growth)) return false;
+  const S leastGrowth = S(kMinNormalGradient) * norm(tet.gradient);
+  if (!(leastGrowth > S(0))) return false;
 
   CutPolygon<S> polygon;
   sliceTet(tet.x, height, tet.x[0], &polygon);
   if (!measurePolygon(&polygon, tet.x[0], space.normal, elementSize(tet.x, 4), out)) return false;
   clearWeights(out);
-  setPressure(tet.field(), growth, out);
+  setPressure(tet.field(), growth > leastGrowth ? growth : leastGrowth, out);
+  if (!(growth > leastGrowth || out->pressure > S(0))) return false;  // the top, just touching
   setTetWeights(tet.x, out->centroid, out->weight1);
   return isFinite(*out);
 }
