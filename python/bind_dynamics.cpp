@@ -104,21 +104,21 @@ void bindEnergies(nb::class_<Environments>& simulator) {
             return evaluate(self, {3},
                             [](Dynamics& d, int, Real* out) { write(d.centerOfMass(), out); });
           },
-          "Of all bodies that forces move, (num_envs, 3) [m].")
+          "Of all bodies that forces move, soft ones included, (num_envs, 3) [m].")
       .def(
           "kinetic_energy",
           [](Environments& self) {
             return evaluate(self, {},
                             [](Dynamics& d, int, Real* out) { *out = d.kineticEnergy(); });
           },
-          "(num_envs,) [J]")
+          "Soft bodies included, (num_envs,) [J].")
       .def(
           "potential_energy",
           [](Environments& self) {
             return evaluate(self, {},
                             [](Dynamics& d, int, Real* out) { *out = d.potentialEnergy(); });
           },
-          "Of gravity and springs, (num_envs,) [J].")
+          "Of gravity, springs and soft bodies, (num_envs,) [J].")
       .def(
           "momentum",
           [](Environments& self) {
@@ -128,7 +128,8 @@ void bindEnergies(nb::class_<Environments>& simulator) {
               write(momentum.angular, out + 3);
             });
           },
-          "Linear, then angular about the common centre of mass, (num_envs, 6).")
+          "Linear, then angular about the common centre of mass, soft bodies included, (num_envs, "
+          "6).")
       .def(
           "integrate_positions",
           [](Environments& self, const ArrayLike& q, const ArrayLike& v, Real dt) {

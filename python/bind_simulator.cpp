@@ -30,8 +30,11 @@ void bindReports(nb::module_& m) {
       .value("TOO_MANY_CONTACTS", StepStatus::TooManyContacts)
       .value("MAY_HAVE_CROSSED", StepStatus::MayHaveCrossed)
       .value("INTERRUPTED", StepStatus::Interrupted)
+      .value("ENERGY_REFUSED", StepStatus::EnergyRefused, "the state is that before the step")
       .value("OVERLAP_NOT_RESOLVED", StepStatus::OverlapNotResolved,
-             "jointed bodies overlap deeply and nothing parts them");
+             "jointed bodies overlap deeply and nothing parts them")
+      .value("TOO_MUCH_WORK", StepStatus::TooMuchWork,
+             "more than EventOptions.max_steps or max_memory; the state is that before the step");
   using Ledger = EnergyLedger;
   bindResult<Ledger>(
       m, "EnergyLedger", "Where the energy of a step went [J]. The rows add up to rounding.",
@@ -73,8 +76,10 @@ void bindReports(nb::module_& m) {
       field("error_bound", &Report::errorBound, "SAP, proven [sqrt(J)]"),
       field("friction_updates", &Report::frictionUpdates, "SAP: new bounds of friction"),
       field("friction_residual", &Report::frictionResidual, "SAP: what they are off by"),
+      field("patch_error", &Report::patchError, "pressure patches: wrench that points miss"),
       field("body1", &Report::body1, "whom the status is about; -1: nobody"),
       field("body2", &Report::body2, "-1: nobody"), field("soft", &Report::soft, "-1: nobody"),
+      field("soft2", &Report::soft2, "-1: nobody"),
       field("num_inverted", &Report::numInverted, "tetrahedra inside out"),
       field("linear_iterations", &Report::linearIterations, "of conjugate gradients"));
 }

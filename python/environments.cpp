@@ -364,6 +364,7 @@ Dynamics& Environments::dynamicsAt(int environment) {
   if (!dynamics) dynamics = std::make_unique<Dynamics>(at(environment).model());
   const State& state = at(environment).state();
   dynamics->setState(state.q, state.v);
+  dynamics->setSoftState(state.softPosition, state.softVelocity);
   return *dynamics;
 }
 

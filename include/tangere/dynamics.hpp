@@ -27,8 +27,8 @@ struct BodyVelocity {
   Vec3 angular{};
 };
 
-/// Of all bodies that forces move: linear [N s], and angular about their common centre of mass
-/// [N m s].
+/// Of all bodies that forces move, soft ones included: linear [N s], and angular about their common
+/// centre of mass [N m s].
 struct Momentum {
   Vec3 linear{};
   Vec3 angular{};
@@ -56,11 +56,12 @@ struct Momentum {
 [[nodiscard]] Transform bodyPose(const Model& model, const State& state, int body);
 [[nodiscard]] BodyVelocity bodyVelocity(const Model& model, const State& state, int body);
 
-/// Of all bodies that forces move [m].
+/// Of all bodies that forces move, soft ones included [m].
 [[nodiscard]] Vec3 centerOfMass(const Model& model, const State& state);
-/// [J], armature of joints and tendons included.
+/// [J], soft bodies, armature of joints and tendons included.
 [[nodiscard]] Real kineticEnergy(const Model& model, const State& state);
-/// Of gravity, zero for a mass at the world's origin, and of springs of joints and tendons [J].
+/// Of gravity, zero for a mass at the world's origin, of springs of joints and tendons, and elastic
+/// of soft bodies [J].
 [[nodiscard]] Real potentialEnergy(const Model& model, const State& state);
 [[nodiscard]] Momentum momentum(const Model& model, const State& state);
 
@@ -83,6 +84,9 @@ class Dynamics {
 
   /// What all that follows is for.
   void setState(std::span<const Real> q, std::span<const Real> v);
+  /// The vertices of all soft bodies, as in the State [m], [m/s]; until then they are where they
+  /// started, at rest. Throws InvalidInput on another number of them.
+  void setSoftState(std::span<const Vec3> positions, std::span<const Vec3> velocities);
 
   void massMatrix(std::span<Real> out);
   void biasForce(std::span<Real> out);

@@ -39,11 +39,15 @@ enum class StepStatus : std::uint32_t {
   IntegratorFailed = 1u << 8,   ///< The event solver could go no further: the state is that before
                                 ///< this step.
   TooManyContacts = 1u << 9,    ///< More than options().limits: the state is that before this step.
-  MayHaveCrossed = 1u << 10,    ///< Bodies moved past a thin one within the step: what presses may
-                                ///< have been missed.
-  Interrupted = 1u << 11,       ///< setInterrupt() said so: the state is that before this step.
+  MayHaveCrossed = 1u << 10,  ///< Bodies that press on each other would have passed each other, in
+                              ///< however many parts: the state is that before this step.
+  Interrupted = 1u << 11,     ///< setInterrupt() said so: the state is that before this step.
   OverlapNotResolved = 1u << 12,  ///< Jointed bodies overlap deeply and nothing parts them: where
                                   ///< joints give no way to, they do not push either.
+  TooMuchWork = 1u << 13,    ///< More than EventOptions::maxSteps or maxMemory: the state is that
+                             ///< before this step.
+  EnergyRefused = 1u << 14,  ///< A soft body would have gained energy, with EnergyInjected: the
+                             ///< state is that before this step.
 };
 [[nodiscard]] constexpr StepStatus operator|(StepStatus a, StepStatus b) {
   return static_cast<StepStatus>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -54,7 +58,9 @@ enum class StepStatus : std::uint32_t {
 /// Whether the step was not taken: the state is the one before it.
 [[nodiscard]] constexpr bool isRefused(StepStatus status) {
   return has(status, StepStatus::StateNotFinite | StepStatus::IntegratorFailed |
-                         StepStatus::TooManyContacts | StepStatus::Interrupted);
+                         StepStatus::TooManyContacts | StepStatus::MayHaveCrossed |
+                         StepStatus::Interrupted | StepStatus::TooMuchWork |
+                         StepStatus::EnergyRefused);
 }
 /// "SolverNotConverged" and so on, for one bit.
 [[nodiscard]] std::string_view stepStatusName(StepStatus bit);
@@ -139,15 +145,21 @@ struct StepReport {
   /// times the normal impulses, as a part of the impulses (SapOptions::frictionTolerance).
   int frictionUpdates = 0;
   Real frictionResidual = 0;
+  /// Pressure contacts of rigid bodies act at a few points of each patch: what these miss of the
+  /// force and the moment of its polygons, as a part of the force. The largest of all patches.
+  Real patchError = 0;
   /// Whom the status is about: a body, or two bodies in contact; -1: nobody.
   int body1 = -1, body2 = -1;
-  int soft = -1;             ///< the same for a soft body
-  int numInverted = 0;       ///< tetrahedra inside out, at the start of the step
-  int linearIterations = 0;  ///< of conjugate gradients, all islands together
+  int soft = -1, soft2 = -1;  ///< the same for soft bodies
+  int numInverted = 0;        ///< tetrahedra inside out, at the start of the step
+  int linearIterations = 0;   ///< of conjugate gradients, all islands together
   /// TooManyContacts: of which kind, how many may be and how many there are.
   ContactKind contactKind = ContactKind::Points;
   int contactLimit = 0, contactsNeeded = 0;
   bool isLimitOfAll = false;  ///< they are of all kinds together, most of them of that kind
+  /// TooMuchWork: the memory that a part of the step asked for; 0: it was the number of steps of
+  /// the integrator [bytes].
+  Real memoryNeeded = 0;
 };
 
 /// "step 12: SolverNotConverged between 'a' and 'b'": for people. Empty for Ok.
@@ -196,9 +208,10 @@ class Simulator {
   /// The event solver's are those of the state as it is.
   [[nodiscard]] std::span<const ContactForce> contacts() const;
 
-  /// A step that takes long (the event solver's may) ends soon after `flag` becomes true, from
-  /// another thread or a signal handler, and has not been taken. The flag must outlive the
-  /// simulator or the next call; null: none.
+  /// A step that takes long (the event solver's may) ends within a second after `flag` becomes
+  /// true, from another thread or a signal handler, and has not been taken. As long as it is true
+  /// no contacts are found for contacts() of a state that no step has led to. The flag must outlive
+  /// the simulator or the next call; null: none.
   void setInterrupt(const std::atomic<bool>* flag);
 
   /// Off by default. Times are for people: they never reach a result.

@@ -107,7 +107,8 @@ def test_the_report_of_a_step() -> None:
     assert (report.num_impacts, report.num_inverted, report.num_pressure_polygons) == (0, 0, 0)
     assert report.iterations >= 0 and report.linear_iterations >= 0
     assert 0 <= report.max_depth < 1e-3 and report.residual < 1e-3 and 0 <= report.error_bound < 1e-3
-    assert (report.body1, report.body2, report.soft) == (-1, -1, -1)
+    assert (report.body1, report.body2, report.soft, report.soft2) == (-1, -1, -1, -1)
+    assert report.patch_error == 0  # no pressure contacts
 
 
 def test_the_ledger_of_a_sliding_box() -> None:

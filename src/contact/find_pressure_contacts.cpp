@@ -46,6 +46,7 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
   PressureWorkspace& pressure = sap.pressure;
   std::vector<PressureContact>& contacts = pressure.contacts;
   contacts.clear();
+  pressure.pairs.clear();
   pressure.numParts = 1;
   pressure.clock.set(pressure.clock.isOn());
   if (model.hasPressure) {
@@ -67,7 +68,8 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
     sortContacts(pressure);
   }
   ws.report.numPressurePolygons = static_cast<int>(contacts.size());
-  reducePatches(model, pressure);
+  reducePatches(model, ws, pressure);
+  ws.report.patchError = pressure.patchError;
   if (model.hasPressure) pressure.clock.end(PressurePart::Patches);
 }
 
@@ -171,16 +173,32 @@ void exchange(ContactPolygon* polygon) {
                polygon->vertexPressure.begin() + polygon->numVertices);
 }
 
+/// A polygon on a layer as the layer feels it: along its normal, with the area that is seen along
+/// it. What leaning polygons push sideways cancels over the patch, as their pressures depend on the
+/// depth alone; each by itself would brake what slides, for its normal says that sliding presses it
+/// in. The force along the normal of the layer and the stiffness are those of the polygon.
+void actAlongLayer(const Vec3& normal, PressureContact* contact) {
+  ContactPolygon& polygon = contact->polygon;
+  const Real along = dot(polygon.normal, normal);
+  if (!(std::fabs(along) > 0)) return;
+  contact->leaning = polygon.normal;
+  polygon.normal = along > 0 ? normal : -normal;
+  polygon.area *= std::fabs(along);
+  polygon.gradient /= std::fabs(along);
+}
+
 void take(const ContactPolygon& polygon, std::uint32_t object1, std::uint32_t object2,
-          bool isExchanged, bool isForeseen, std::vector<PressureContact>* contacts) {
+          bool isExchanged, bool isForeseen, const Vec3* layer,
+          std::vector<PressureContact>* contacts) {
   PressureContact& contact = contacts->emplace_back();
   contact.polygon = polygon;
   if (isExchanged) exchange(&contact.polygon);
+  if (layer != nullptr) actAlongLayer(*layer, &contact);
   contact.object1 = object1;
   contact.object2 = object2;
   contact.isForeseen = isForeseen;
   contact.point1 = contact.point2 = polygon.centroid;
-  contact.gap = -polygon.pressure / polygon.gradient;
+  contact.gap = -polygon.pressure / contact.polygon.gradient;
   if (polygon.numVertices == 1) {  // an element may have several vertices on a plane
     while (contact.part < 3 && polygon.weight1[static_cast<std::size_t>(contact.part)] == 0)
       ++contact.part;
@@ -188,13 +206,13 @@ void take(const ContactPolygon& polygon, std::uint32_t object1, std::uint32_t ob
 }
 
 /// The polygons of one pair from the scratch to the contacts; `isExchanged`: object 2 was asked as
-/// the first. They stay sorted.
+/// the first; `layer`: the normal of the layer that one of them is, or null. They stay sorted.
 void take(std::uint32_t object1, std::uint32_t object2, bool isExchanged, bool isForeseen,
-          PressureWorkspace& pressure) {
+          const Vec3* layer, PressureWorkspace& pressure) {
   const std::vector<ContactPolygon>& polygons = pressure.polygons;
   if (!isExchanged) {
     for (const ContactPolygon& polygon : polygons)
-      take(polygon, object1, object2, false, isForeseen, &pressure.contacts);
+      take(polygon, object1, object2, false, isForeseen, layer, &pressure.contacts);
   } else {
     thread_local std::vector<core::KeyedIndex> order, scratch;
     order.clear();
@@ -205,7 +223,7 @@ void take(std::uint32_t object1, std::uint32_t object2, bool isExchanged, bool i
     }
     core::stableSortByKey(order, scratch, [](const core::KeyedIndex& r) { return r.key; });
     for (const core::KeyedIndex& record : order)
-      take(polygons[record.index], object1, object2, true, isForeseen, &pressure.contacts);
+      take(polygons[record.index], object1, object2, true, isForeseen, layer, &pressure.contacts);
   }
   pressure.polygons.clear();
 }
@@ -242,6 +260,11 @@ void findAgainst(const PressureMesh& a, const Transform& X_WA, PlaneContact plan
   }
 }
 
+/// A layer that elements press on, not vertices.
+bool isPressedByElements(PlaneContact planeContact, const model::PressureShape& shape) {
+  return shape.kind == Kind::Layer && planeContact == PlaneContact::Elements;
+}
+
 /// A velocity at every point of the space.
 struct Motion {
   Vec3 center{}, velocity{}, angularVelocity{};
@@ -267,11 +290,22 @@ Vec3 velocityAt(const model::ModelData& model, const State& state, std::uint32_t
   return sum;
 }
 
+/// Notes that two objects were looked at; their contacts start at `first`.
+void addPair(std::uint32_t object1, std::uint32_t object2, std::size_t first,
+             PressureWorkspace& pressure) {
+  PressedPair& pair = pressure.pairs.emplace_back(PressedPair{object1, object2});
+  for (std::size_t i = first; i < pressure.contacts.size(); ++i)
+    pair.pressure = std::max(pair.pressure, pressure.contacts[i].polygon.pressure);
+}
+
 /// Asks for as many parts of the step as keep two bodies from moving past the middle of the thinner
-/// of them that yields, `depth`. Bodies in touch (their contacts start at `first`) may slide; those
-/// apart may go anywhere within `way`.
+/// of them that yields, `depth`, of which the part `used` is behind them. Bodies in touch (their
+/// contacts start at `first`) may slide; those apart may go anywhere within `way`.
 void keepFromCrossing(const model::ModelData& model, const State& state, Real way, Real depth,
-                      std::size_t first, PressureWorkspace& pressure) {
+                      Real used, std::size_t first, PressureWorkspace& pressure) {
+  // Close to the middle contacts have long done what they can: they are not asked for more parts.
+  constexpr Real kLeastLeft = 0.25;
+  depth *= std::max(1 - used, kLeastLeft);
   if (!(way > depth)) return;
   if (pressure.contacts.size() > first) {
     Real closing = 0;
@@ -330,15 +364,22 @@ void addRigidPairs(const model::ModelData& model, const State& state, const mode
         findAgainst(b.view(), X_WB, b.planeContact, a, X_WA, &pressure.polygons);
       else
         findAgainst(a.view(), X_WA, a.planeContact, b, X_WB, &pressure.polygons);
-      take(pair.first, pair.second, isExchanged, isForeseen, pressure);
+      const bool isLayer = isExchanged ? isPressedByElements(b.planeContact, a)
+                                       : isPressedByElements(a.planeContact, b);
+      take(pair.first, pair.second, isExchanged, isForeseen,
+           isLayer ? &(isExchanged ? X_WA : X_WB).rotation.col[2] : nullptr, pressure);
     };
     const std::size_t first = pressure.contacts.size();
     find(ws.shapePose, false);
+    addPair(pair.first, pair.second, first, pressure);
     const Real way = pressure.shapeWay[pair.first] + pressure.shapeWay[pair.second];
     const Real depth = std::min(a.depth, b.depth);
-    if (way > depth)
-      keepFromCrossing(model, state, wayBetween(model, state, pair), depth, first, pressure);
-    if (way > kStill * std::min(a.cellSize, b.cellSize)) find(pressure.nextPose, true);
+    const Real used = pressure.pairs.back().pressure / std::min(a.highest, b.highest);
+    keepFromCrossing(model, state, std::min(way, wayBetween(model, state, pair)), depth, used,
+                     first, pressure);
+    // A rigid body has no cells, but a size.
+    const Real cell = std::min({a.cellSize, b.cellSize, a.radius, b.radius});
+    if (way > kStill * cell) find(pressure.nextPose, true);
   }
 }
 
@@ -390,18 +431,24 @@ void addSoftShapePairs(const model::ModelData& model, const State& state,
       const model::ModelShape& shape = model.shapes[i];
       if (!ws.sweptBox[i].overlaps(sweptBounds(work)) || !mayTouch(soft, shape)) continue;
       const auto find = [&](bool isForeseen) {
-        findAgainst(viewOf(soft, state, work, isForeseen), {},
-                    model.materials[soft.material].planeContact, *shape.pressure,
-                    isForeseen ? pressure.nextPose[i] : ws.shapePose[i], &pressure.polygons);
+        const PlaneContact planeContact = model.materials[soft.material].planeContact;
+        const Transform& X_WS = isForeseen ? pressure.nextPose[i] : ws.shapePose[i];
+        findAgainst(viewOf(soft, state, work, isForeseen), {}, planeContact, *shape.pressure, X_WS,
+                    &pressure.polygons);
         dropAttached(soft, shape.body, &pressure.polygons);
-        take(static_cast<std::uint32_t>(i), object, true, isForeseen, pressure);
+        const bool isLayer = isPressedByElements(planeContact, *shape.pressure);
+        take(static_cast<std::uint32_t>(i), object, true, isForeseen,
+             isLayer ? &X_WS.rotation.col[2] : nullptr, pressure);
       };
       const std::size_t first = pressure.contacts.size();
       find(false);
+      addPair(static_cast<std::uint32_t>(i), object, first, pressure);
       const Real depth = std::min(soft.depth, shape.pressure->depth);
-      if (work.way + pressure.shapeWay[i] > depth) {
+      const Real used =
+          pressure.pairs.back().pressure / std::min(soft.highest, shape.pressure->highest);
+      if (work.way + pressure.shapeWay[i] > depth * (1 - used)) {
         keepFromCrossing(model, state, wayAgainst(model, state, soft, motionOf(state, shape.body)),
-                         depth, first, pressure);
+                         depth, used, first, pressure);
       }
       if (work.isFast || pressure.shapeWay[i] > kStill * soft.cellSize) find(true);
     }
@@ -432,7 +479,7 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
     };
     if (soft.selfContact && !isExcluded(s)) {
       addSelf(soft, viewOf(soft, state, work, false), &work.proximity, &pressure.polygons);
-      take(object, object, false, false, pressure);
+      take(object, object, false, false, nullptr, pressure);
     }
     for (std::size_t t = s + 1; t < model.softs.size(); ++t) {
       const model::ModelSoft& other = model.softs[t];
@@ -444,17 +491,19 @@ void addSoftPairs(const model::ModelData& model, const State& state, PressureWor
         collision::findTetTet(viewOf(soft, state, work, isForeseen), {},
                               viewOf(other, state, otherWork, isForeseen), {}, &pressure.polygons);
         take(object, static_cast<std::uint32_t>(model.shapes.size() + t), false, isForeseen,
-             pressure);
+             nullptr, pressure);
       };
       const std::size_t first = pressure.contacts.size();
       find(false);
+      addPair(object, static_cast<std::uint32_t>(model.shapes.size() + t), first, pressure);
       const Real depth = std::min(soft.depth, other.depth);
-      if (work.way + otherWork.way > depth) {
+      const Real used = pressure.pairs.back().pressure / std::min(soft.highest, other.highest);
+      if (work.way + otherWork.way > depth * (1 - used)) {
         const Motion along{.velocity = meanVelocity(state, other)};
         keepFromCrossing(
             model, state,
             wayAgainst(model, state, soft, along) + wayAgainst(model, state, other, along), depth,
-            first, pressure);
+            used, first, pressure);
       }
       if (work.isFast || otherWork.isFast) find(true);
     }

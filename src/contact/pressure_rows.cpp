@@ -260,6 +260,17 @@ PressureSpring springOf(const PressureContact& contact, const model::ContactMate
   return {stiffness * (-contact.gap / longest), -longest};
 }
 
+/// A body against itself at a tetrahedron that is inside out, or next to one: pressure falls there
+/// where it should grow, and contacts would hold all of it as it is. Without, elasticity turns it
+/// back.
+bool isTangled(const PressureContact& contact, const Side& side, const SapWorkspace& sap) {
+  if (side.soft < 0 || contact.object1 != contact.object2) return false;
+  const SoftWork& work = sap.pressure.softs[side.soft];
+  if (work.assembly.numInverted == 0) return false;
+  return work.isTangled[contact.polygon.element1] != 0 ||
+         work.isTangled[contact.polygon.element2] != 0;
+}
+
 void addPolygon(const model::ModelData& model, const State& state, PressureContact& contact,
                 SapWorkspace& sap) {
   const collision::ContactPolygon& polygon = contact.polygon;
@@ -274,7 +285,7 @@ void addPolygon(const model::ModelData& model, const State& state, PressureConta
 
   const Ends ends = endsOf(side1, side2, sap);
   const auto& [clique1, clique2, nodes1, nodes2, given] = ends;
-  if (clique1 < 0) return;
+  if (clique1 < 0 || isTangled(contact, side1, sap)) return;
 
   const model::ContactMaterial& material = materialOf(contact, model);
   const Real friction = frictionOf(contact, model);

@@ -10,6 +10,7 @@
 #include "dynamics/fem_assembly.hpp"
 #include "geometry/linear_bvh.hpp"
 #include "model/model_data.hpp"
+#include "solver/sap_problem.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -19,6 +20,10 @@ namespace tangere::contact {
 /// One soft body in one step.
 struct SoftWork {
   dynamics::SoftAssembly assembly;
+  solver::SapTurning turning;  ///< of the assembly
+  bool isGaining = false;      ///< the last solve would give it energy
+  /// Where tetrahedra are inside out: those of them and around them, and their vertices.
+  std::vector<std::uint8_t> isTangled, isNearInverted;
   geometry::LinearBvh tetTree;
   collision::SelfProximity proximity;
   Aabb bounds{};               ///< of the body
@@ -28,6 +33,7 @@ struct SoftWork {
   bool isFast = false;
   std::vector<Vec3> next, nextGradient;
   geometry::LinearBvh nextTree;
+  bool isNextReached = false;  ///< nextTree is that of the places at the end of the step
   int clique = -1;
   /// Vertices whose velocity is given in this step, and that velocity.
   std::vector<std::int32_t> drivenVertices;
@@ -45,10 +51,12 @@ struct PressureContact {
   int part = 0;  ///< parts of a polygon follow each other
   /// Not in touch yet; the polygon is where the velocities of the start lead to.
   bool isForeseen = false;
+  /// On a layer, along whose normal it acts: the normal of the polygon as it was cut; else zero.
+  Vec3 leaning{};
   Vec3 point1{}, point2{};      ///< of shapes: where the centroid is on them now
   Real gap = 0;                 ///< now; negative: depth, as the spring of the force has it [m]
   Real depth = 0;               ///< of a polygon: how far inside the bodies it is, in sum [m]
-  int constraint = -1;          ///< -1: nothing that it touches can move
+  int constraint = -1;          ///< -1: nothing that it touches can move, or is inside out
   Mat3 frame{};                 ///< columns tangent 1, tangent 2, normal
   Real velocityBefore[3] = {};  ///< of side 1 seen from side 2, in the frame
   /// The constraint against tilting, two rows; -1: none. A rigid side tilts by `tiltAxis` times its
@@ -67,6 +75,12 @@ struct PatchPolygon {
   Real share = 1;
   bool isForeseen = false;
   Real depth = 0;  ///< as that of a contact
+};
+
+/// Two objects that may come to press on each other within the step.
+struct PressedPair {
+  std::uint32_t object1 = 0, object2 = 0;
+  Real pressure = 0;  ///< the highest between them at the start of the step [Pa]
 };
 
 /// A soft vertex that a dynamic body carries.
@@ -95,6 +109,8 @@ struct PressureWorkspace {
   std::vector<PressureContact> found;     ///< polygons before patches are reduced
   std::vector<PatchPolygon> shown;        ///< all polygons, sorted likewise
   std::vector<int> patchOf;               ///< of the polygons of one pair
+  Real patchError = 0;                    ///< see StepReport
+  std::vector<PressedPair> pairs;         ///< that were looked at
   std::vector<AttachmentRow> attachments;
   std::vector<collision::ContactPolygon> polygons;  ///< of one pair
 

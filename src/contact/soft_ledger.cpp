@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/soft_ledger.hpp"
 
+#include "dynamics/soft_system.hpp"
+
 #include <cmath>
 
 namespace tangere::contact {
@@ -8,25 +10,6 @@ namespace tangere::contact {
 namespace {
 
 Vec3 at(const Real* values, int i) { return {values[3 * i], values[3 * i + 1], values[3 * i + 2]}; }
-
-/// y = K (v - u), with u the turn of the body as a whole.
-void multiplyStiffness(const dynamics::SoftAssembly& assembly, const Real* v, Real* y) {
-  const math::BlockCsr& pattern = assembly.matrix;
-  for (int i = 0; i < pattern.numRows(); ++i) {
-    Vec3 sum{};
-    for (int k = pattern.rowBegin[i]; k < pattern.rowBegin[i + 1]; ++k) {
-      const Real* const b = assembly.stiffness.data() + std::ptrdiff_t{9} * k;
-      const int j = pattern.column[k];
-      const Vec3 xk = at(v, j) - assembly.spin[j];
-      sum.x += b[0] * xk.x + b[1] * xk.y + b[2] * xk.z;
-      sum.y += b[3] * xk.x + b[4] * xk.y + b[5] * xk.z;
-      sum.z += b[6] * xk.x + b[7] * xk.y + b[8] * xk.z;
-    }
-    y[3 * i] = sum.x;
-    y[3 * i + 1] = sum.y;
-    y[3 * i + 2] = sum.z;
-  }
-}
 
 /// What attachments gave to the vertices of a soft body.
 void addAttachmentImpulses(const model::ModelData& model, SapWorkspace& sap) {
@@ -67,8 +50,7 @@ void bookSoftWork(const model::ModelData& model, const model::Control& control, 
     const SoftWork& work = sap.pressure.softs[s];
     const Elasticity& law = soft.elastic.elasticity;
     const Real* const v1 = sap.problem.velocity(work.clique);
-    sap.scratch.resize(3 * soft.elastic.mass.size());
-    multiplyStiffness(work.assembly, v1, sap.scratch.data());
+    const std::vector<Vec3>& drags = dynamics::dragOf(work.assembly);
     Real external = 0, damping = 0, driven = 0, free = 0, kinetic = 0;
     for (int i = 0; i < static_cast<int>(soft.elastic.mass.size()); ++i) {
       const Real mass = soft.elastic.mass[i];
@@ -76,9 +58,9 @@ void bookSoftWork(const model::ModelData& model, const model::Control& control, 
       const Vec3 after = at(v1, i), way = (before + after) * (Real(0.5) * dt);
       const Vec3 applied =
           control.softForce.empty() ? Vec3{} : control.softForce[soft.firstVertex + i];
-      const Vec3 pull = at(sap.scratch.data(), i);  // K (v1 - u)
-      const Vec3 drag = after * (-law.massDamping * mass) - pull * law.damping;
-      const Vec3 own = model.options.gravity * mass + work.assembly.force[i] - pull * dt;
+      const Vec3 pull = work.assembly.pull[i] * (work.assembly.stiffening * dt);
+      const Vec3 drag = after * (-law.massDamping * mass) - drags[i] * law.damping;
+      const Vec3 own = model.options.gravity * mass + work.assembly.force[i] - pull;
       external += dot(applied, way);
       damping += dot(drag, way);
       free += dot(own, way);

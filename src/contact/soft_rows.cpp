@@ -2,6 +2,8 @@
 #include "contact/soft_rows.hpp"
 
 #include "contact/body_rows.hpp"
+#include "contact/settle_softs.hpp"
+#include "dynamics/soft_system.hpp"
 
 #include <algorithm>
 
@@ -11,6 +13,7 @@ namespace {
 
 void findDriven(const model::ModelData& model, const model::Control& control, const State& state,
                 int index, const SapWorkspace& sap, SoftWork& work);
+void findTangled(const model::ModelSoft& soft, SoftWork& work);
 Vec3 attachedPoint(const model::ModelAttachment& attachment, const model::ModelData& model,
                    const State& state);
 
@@ -31,18 +34,18 @@ void addSoftCliques(const model::ModelData& model, const model::Control& control
         control.softForce.empty() ? nullptr : control.softForce.data() + soft.firstVertex;
     dynamics::assembleSoft(soft.elastic, x, v, dt, model.options.gravity, force, ws.pool.get(),
                            &work.assembly);
-    if (soft.elastic.elasticity.model != ElasticModel::Linear)  // which knows no rotation
-      dynamics::keepSpin(soft.elastic, x, v, dt, ws.pool.get(), &work.assembly);
+    dynamics::keepSpin(soft.elastic, x, v, dt, ws.pool.get(), &work.assembly);
     findDriven(model, control, state, static_cast<int>(s), sap, work);
-    dynamics::applyVertexConstraints(soft.elastic, work.drivenVertices, work.drivenVelocities,
-                                     &work.assembly);
+    formSoft(soft, x, dt, {.isTurningFree = isTurnedByStiffness(soft, x, v, dt, ws, work)}, ws,
+             work);
     if (work.assembly.numInverted > 0) {
+      findTangled(soft, work);
       ws.report.numInverted += work.assembly.numInverted;
       ws.report.status = ws.report.status | StepStatus::ElementsInverted;
       if (ws.report.soft < 0) ws.report.soft = static_cast<int>(s);
     }
     work.clique = sap.problem.addSparseClique(&work.assembly.matrix, &work.assembly.momentum[0].x,
-                                              soft.elastic.mass.data(), x);
+                                              soft.elastic.mass.data(), x, turningOf(work));
     const auto numVelocities = static_cast<std::size_t>(sap.problem.numVelocities());
     sap.v0.resize(numVelocities);
     sap.v1.resize(numVelocities);
@@ -87,6 +90,23 @@ void addAttachmentRows(const model::ModelData& model, const State& state, SapWor
 }
 
 namespace {
+
+/// Tetrahedra that are inside out, and those that share a vertex with one.
+void findTangled(const model::ModelSoft& soft, SoftWork& work) {
+  const std::vector<Tet>& tets = soft.elastic.tets;
+  const std::vector<std::uint8_t>& isInverted = work.assembly.isInverted;
+  work.isNearInverted.assign(soft.elastic.mass.size(), 0);
+  for (std::size_t t = 0; t < tets.size(); ++t) {
+    if (isInverted[t] == 0) continue;
+    for (const int vertex : tets[t]) work.isNearInverted[vertex] = 1;
+  }
+  work.isTangled.assign(tets.size(), 0);
+  for (std::size_t t = 0; t < tets.size(); ++t) {
+    for (const int vertex : tets[t]) {
+      if (work.isNearInverted[vertex] != 0) work.isTangled[t] = 1;
+    }
+  }
+}
 
 /// The vertices that the caller drives, and those that hang on what the solve does not move.
 void findDriven(const model::ModelData& model, const model::Control& control, const State& state,

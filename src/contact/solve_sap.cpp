@@ -4,6 +4,7 @@
 #include "contact/body_rows.hpp"
 #include "contact/drive_rows.hpp"
 #include "contact/recovery.hpp"
+#include "contact/settle_softs.hpp"
 #include "dynamics/free_motion.hpp"
 
 #include <algorithm>
@@ -38,6 +39,12 @@ void solveSap(const model::ModelData& model, const State& state, model::Workspac
        ++i) {
     std::copy_n(sap.v0.begin(), sap.bias.size(), sap.problem.v.begin());
     sap.report = sap.solver.solve(solverOptions(model), &sap.problem, ws.pool.get());
+  }
+  while (sap.report.status != solver::SapStatus::NotFinite && !settleSofts(model, state, ws, sap)) {
+    const solver::SapReport before = sap.report;
+    sap.report = sap.solver.solve(solverOptions(model), &sap.problem, ws.pool.get());
+    sap.report.iterations += before.iterations;
+    sap.report.pcgIterations += before.pcgIterations;
   }
   std::copy(sap.problem.v.begin(), sap.problem.v.end(), sap.v1.begin());
   finishDrives(sap);

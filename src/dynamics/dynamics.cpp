@@ -2,6 +2,7 @@
 #include <tangere/dynamics.hpp>
 
 #include "core/assert.hpp"
+#include "dynamics/fem_assembly.hpp"
 #include "dynamics/tendons.hpp"
 #include "dynamics/tree_dynamics.hpp"
 #include "math/quat.hpp"
@@ -26,6 +27,9 @@ struct Dynamics::Impl {
     solved.resize(withArmature.size() * ws.dofs.size());
     small.resize(withArmature.size() * withArmature.size());
     unknown.resize(withArmature.size());
+    for (const model::ModelSoft& soft : data.softs)
+      softPositions.insert(softPositions.end(), soft.elastic.rest.begin(), soft.elastic.rest.end());
+    softVelocities.resize(softPositions.size());
   }
 
   [[nodiscard]] const Tendon& tendon(int i) const { return model.data().tendons[i].tendon; }
@@ -76,6 +80,16 @@ struct Dynamics::Impl {
     }
     return bias;
   }
+  /// action(mass, position, velocity) for the vertices of all soft bodies.
+  template <class Action>
+  void forEachVertex(const Action& action) const {
+    for (const model::ModelSoft& soft : model.data().softs) {
+      for (std::size_t i = 0; i < soft.elastic.mass.size(); ++i) {
+        const std::size_t at = static_cast<std::size_t>(soft.firstVertex) + i;
+        action(soft.elastic.mass[i], softPositions[at], softVelocities[at]);
+      }
+    }
+  }
   void requireMatrix() {
     if (isMatrixKnown) return;
     for (int t = 0; t < ws.numTrees(); ++t) dynamics::computeMassMatrix(ws, t);
@@ -98,6 +112,8 @@ struct Dynamics::Impl {
   std::vector<int> withArmature;
   bool areTendonsKnown = false;
   std::vector<Real> solved, small, unknown;  ///< of addArmature()
+  std::vector<Vec3> softPositions, softVelocities;
+  std::vector<Real> partials;
 };
 
 template <class ApplyInverse>
@@ -164,6 +180,14 @@ void Dynamics::setState(std::span<const Real> q, std::span<const Real> v) {
   impl_->areTendonsKnown = false;
   dynamics::computeTreePositions(impl_->ws, q);
   dynamics::computeTreeVelocities(impl_->ws, v);
+}
+
+void Dynamics::setSoftState(std::span<const Vec3> positions, std::span<const Vec3> velocities) {
+  const std::size_t wanted = impl_->softPositions.size();
+  TANGERE_REQUIRE(positions.size() == wanted && velocities.size() == wanted,
+                  "soft bodies have another number of vertices", positions.size(), wanted);
+  std::copy(positions.begin(), positions.end(), impl_->softPositions.begin());
+  std::copy(velocities.begin(), velocities.end(), impl_->softVelocities.begin());
 }
 
 void Dynamics::massMatrix(std::span<Real> out) {
@@ -314,11 +338,17 @@ Vec3 Dynamics::centerOfMass() const {
   const Impl& d = *impl_;
   Real mass = 0;
   Vec3 moment;
-  const Vec3 origin = d.ws.frame.empty() ? Vec3{} : d.ws.frame[0].base;
+  const Vec3 origin = !d.ws.frame.empty()        ? d.ws.frame[0].base
+                      : !d.softPositions.empty() ? d.softPositions[0]
+                                                 : Vec3{};
   for (const kernel::TreeFrameT<Real>& frame : d.ws.frame) {
     mass += frame.mass;
     moment += ((frame.base - origin) + frame.reference) * frame.mass;
   }
+  d.forEachVertex([&](Real m, const Vec3& x, const Vec3&) {
+    mass += m;
+    moment += (x - origin) * m;
+  });
   return mass > 0 ? origin + moment / mass : origin;
 }
 
@@ -328,6 +358,8 @@ Real Dynamics::kineticEnergy() const {
   impl_->measureTendons();
   for (const int i : impl_->withArmature)
     sum += Real(0.5) * impl_->tendon(i).armature * impl_->tendons[i].rate * impl_->tendons[i].rate;
+  impl_->forEachVertex(
+      [&](Real m, const Vec3&, const Vec3& v) { sum += Real(0.5) * m * squaredNorm(v); });
   return sum;
 }
 
@@ -341,6 +373,11 @@ Real Dynamics::potentialEnergy() const {
     const Real stretch = dynamics::springStretch(impl_->tendon(i), at.length, at.startLength);
     sum += Real(0.5) * impl_->tendon(i).stiffness * stretch * stretch;
   }
+  impl_->forEachVertex(
+      [&](Real m, const Vec3& x, const Vec3&) { sum -= m * dot(impl_->gravity(), x); });
+  for (const model::ModelSoft& soft : impl_->model.data().softs)
+    sum += dynamics::elasticEnergy(soft.elastic, impl_->softPositions.data() + soft.firstVertex,
+                                   nullptr, &impl_->partials);
   return sum;
 }
 
@@ -354,6 +391,10 @@ Momentum Dynamics::momentum() const {
     sum.angular += part.angular +
                    cross(d.ws.frame[static_cast<std::size_t>(t)].center() - center, part.linear);
   }
+  d.forEachVertex([&](Real m, const Vec3& x, const Vec3& v) {
+    sum.linear += v * m;
+    sum.angular += cross(x - center, v) * m;
+  });
   return sum;
 }
 
@@ -378,6 +419,7 @@ namespace {
 Dynamics at(const Model& model, const State& state) {
   Dynamics dynamics(model);
   dynamics.setState(state.q, state.v);
+  dynamics.setSoftState(state.softPosition, state.softVelocity);
   return dynamics;
 }
 

@@ -7,8 +7,8 @@
 #include "dynamics/kernels/linear_tet.hpp"
 #include "dynamics/kernels/neo_hookean_tet.hpp"
 #include "dynamics/kernels/st_venant_kirchhoff_tet.hpp"
+#include "dynamics/soft_system.hpp"
 #include "dynamics/turning_stiffness.hpp"
-#include "math/quat.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -299,14 +299,9 @@ Vec3 gatherForce(const SoftMesh& mesh, const std::vector<Vec3>& tetForce, int ve
   return sum;
 }
 
-struct RowScales {
-  Real mass = 0;       ///< 1 + alpha dt
-  Real stiffness = 0;  ///< dt^2 + beta dt
-};
-
 /// The blocks of row `i` on and right of the diagonal, and their mirror images: every block has one
 /// row that writes it.
-void writeRow(const SoftMesh& mesh, const Lame& lame, const RowScales& scales, int i,
+void writeRow(const SoftMesh& mesh, const Lame& lame, const SystemScales& scales, int i,
               SoftAssembly* out) {
   const int diagonal = mesh.pattern.diagonal[i];
   for (int k = diagonal; k < mesh.pattern.rowBegin[i + 1]; ++k) {
@@ -344,38 +339,6 @@ void writeRow(const SoftMesh& mesh, const Lame& lame, const RowScales& scales, i
   }
 }
 
-/// Of the whole body: the rigid rotation with its angular momentum.
-struct BodyRotation {
-  Vec3 center{};
-  Vec3 angularVelocity{};
-};
-
-BodyRotation rotationOf(const SoftMesh& mesh, const Vec3* x, const Vec3* v) {
-  Vec3 weighted{}, linear{};
-  Real mass = 0;
-  for (int i = 0; i < mesh.numVertices; ++i) {
-    weighted += (x[i] - x[0]) * mesh.mass[i];
-    linear += v[i] * mesh.mass[i];
-    mass += mesh.mass[i];
-  }
-  BodyRotation out{.center = x[0] + weighted / mass};
-  const Vec3 drift = linear / mass;
-  Vec3 angular{};
-  Mat3 second{};  // sum m r r^T
-  for (int i = 0; i < mesh.numVertices; ++i) {
-    const Vec3 r = x[i] - out.center, scaled = r * mesh.mass[i];
-    angular += cross(scaled, v[i] - drift);
-    for (int k = 0; k < 3; ++k) second.col[k] += scaled * r[k];
-  }
-  const Real size = kernel::trace(second);
-  Mat3 inertia = kernel::combined(Mat3::identity(), size, second, -1.0);
-  const Mat3 cof = math::cofactor(inertia);
-  const Real det = dot(inertia.col[0], cof.col[0]);
-  if (det > 1e-12 * size * size * size)         // a body drawn out to a line has no spin about it
-    out.angularVelocity = cof * angular / det;  // the cofactors of a symmetric matrix are symmetric
-  return out;
-}
-
 Real sumEnergies(core::ThreadPool* pool, const std::vector<Real>& energies,
                  std::vector<Real>* partials) {
   return core::parallelReduce(
@@ -391,7 +354,15 @@ SoftAssembly makeSoftAssembly(const SoftMesh& mesh) {
   SoftAssembly out;
   out.force.resize(numVertices);
   out.momentum.resize(numVertices);
+  out.load.resize(numVertices);
   out.spin.resize(numVertices);
+  out.pull.resize(numVertices);
+  out.scratch.resize(numVertices);
+  const bool isLinear = mesh.elasticity.model == ElasticModel::Linear;
+  if (isLinear && mesh.elasticity.damping > 0) out.drag.resize(numVertices);
+  out.turningP.assign(9 * numVertices, 0);
+  out.turningQ.assign(9 * numVertices, 0);
+  out.rotationAt.reserve(numVertices);
   out.matrix = mesh.pattern;
   out.stiffness.assign(mesh.pattern.values.size(), 0);
   out.tetEnergy.assign(numTets, 0);
@@ -408,8 +379,9 @@ void assembleSoft(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, c
   TANGERE_ASSERT(out->tetEnergy.size() == mesh.tets.size());
   TANGERE_ASSERT(out->matrix.column.size() == mesh.pattern.column.size());
   const Lame lame = lameOf(mesh);
-  const bool areRotationsKnown =
-      std::equal(out->rotationAt.begin(), out->rotationAt.end(), x, x + mesh.numVertices);
+  const bool areRotationsKnown = mesh.elasticity.model == ElasticModel::Corotated &&
+                                 !out->rotationAt.empty() &&
+                                 std::equal(out->rotationAt.begin(), out->rotationAt.end(), x);
   withLaw(mesh.elasticity.model, [&](auto law) {
     core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
       evaluateTets<decltype(law), TetParts::ForceAndTangent>(mesh, lame, x, areRotationsKnown,
@@ -422,70 +394,18 @@ void assembleSoft(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, c
   out->numInverted =
       static_cast<int>(std::count(out->isInverted.begin(), out->isInverted.end(), std::uint8_t{1}));
 
-  const RowScales scales{.mass = 1 + mesh.elasticity.massDamping * dt,
-                         .stiffness = dt * dt + mesh.elasticity.damping * dt};
+  out->stiffening = 1;
+  out->isTurningFree = false;
+  const SystemScales scales = scalesOf(mesh, dt, out->stiffening);
   core::parallelFor(pool, mesh.numVertices, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
     for (int i = static_cast<int>(begin); i < end; ++i) {
       writeRow(mesh, lame, scales, i, out);
       out->force[i] = gatherForce(mesh, out->tetForce, i);
       Vec3 total = out->force[i] + gravity * mesh.mass[i];
       if (externalForce != nullptr) total += externalForce[i];
-      out->momentum[i] = v[i] * mesh.mass[i] + total * dt;
+      out->load[i] = out->momentum[i] = v[i] * mesh.mass[i] + total * dt;
     }
   });
-}
-
-void keepSpin(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, core::ThreadPool* pool,
-              SoftAssembly* assembly) {
-  const BodyRotation rotation = rotationOf(mesh, x, v);
-  // Velocities are chords, which reach x from behind: r x chord / dt = r^2 sin(angle) / dt.
-  const Real sine = norm(rotation.angularVelocity) * dt;
-  const Real angle = core::asin(std::min(sine, Real(1)));
-  const Mat3 turn = sine > 0 ? math::rotationExp(rotation.angularVelocity * (dt * (angle / sine)))
-                             : Mat3::identity();
-  for (int i = 0; i < mesh.numVertices; ++i) {
-    const Vec3 r = x[i] - rotation.center;
-    assembly->spin[i] = (turn * r - r) / dt;
-  }
-  const Real scale = dt * dt + mesh.elasticity.damping * dt;
-  const math::BlockCsr& pattern = mesh.pattern;
-  core::parallelFor(pool, mesh.numVertices, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (int i = static_cast<int>(begin); i < end; ++i) {
-      Vec3 sum{};
-      for (int k = pattern.rowBegin[i]; k < pattern.rowBegin[i + 1]; ++k) {
-        const Real* const b = assembly->stiffness.data() + std::size_t{9} * k;
-        const Vec3& u = assembly->spin[pattern.column[k]];
-        sum += Vec3{b[0] * u.x + b[1] * u.y + b[2] * u.z, b[3] * u.x + b[4] * u.y + b[5] * u.z,
-                    b[6] * u.x + b[7] * u.y + b[8] * u.z};
-      }
-      assembly->momentum[i] += sum * scale;
-    }
-  });
-}
-
-void applyVertexConstraints(const SoftMesh& mesh, std::span<const int> vertices,
-                            std::span<const Vec3> velocities, SoftAssembly* assembly) {
-  TANGERE_ASSERT(vertices.size() == velocities.size());
-  math::BlockCsr& A = assembly->matrix;
-  for (std::size_t n = 0; n < vertices.size(); ++n) {
-    const int i = vertices[n];
-    const Vec3& velocity = velocities[n];
-    for (int k = A.rowBegin[i]; k < A.rowBegin[i + 1]; ++k) {
-      Real* const own = A.block(k);
-      Real* const other = A.block(mesh.mirror[k]);
-      if (k != A.diagonal[i]) {
-        Vec3& b = assembly->momentum[A.column[k]];
-        for (int r = 0; r < 3; ++r) {
-          b[r] -= other[3 * r] * velocity.x + other[3 * r + 1] * velocity.y +
-                  other[3 * r + 2] * velocity.z;
-        }
-      }
-      std::fill_n(own, 9, Real(0));
-      std::fill_n(other, 9, Real(0));
-    }
-    for (int r = 0; r < 3; ++r) A.block(A.diagonal[i])[4 * r] = mesh.mass[i];
-    assembly->momentum[i] = velocity * mesh.mass[i];
-  }
 }
 
 Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
@@ -504,8 +424,13 @@ Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
 
 Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
                    SoftAssembly* assembly) {
-  if (mesh.elasticity.model != ElasticModel::Corotated)
-    return elasticEnergy(mesh, x, pool, &assembly->partialSums);
+  std::vector<Vec3>& at = assembly->rotationAt;
+  if (!at.empty() && std::equal(at.begin(), at.end(), x)) return assembly->energyAt;
+  at.assign(x, x + mesh.numVertices);
+  if (mesh.elasticity.model != ElasticModel::Corotated) {
+    assembly->energyAt = elasticEnergy(mesh, x, pool, &assembly->partialSums);
+    return assembly->energyAt;
+  }
   const Lame lame = lameOf(mesh);
   core::parallelFor(pool, mesh.numTets(), kTetGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t t = begin; t < end; ++t) {
@@ -514,8 +439,8 @@ Real elasticEnergy(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,
       assembly->tetEnergy[t] = mesh.restVolume[t] * response.energy;
     }
   });
-  assembly->rotationAt.assign(x, x + mesh.numVertices);
-  return sumEnergies(pool, assembly->tetEnergy, &assembly->partialSums);
+  assembly->energyAt = sumEnergies(pool, assembly->tetEnergy, &assembly->partialSums);
+  return assembly->energyAt;
 }
 
 void elasticForce(const SoftMesh& mesh, const Vec3* x, core::ThreadPool* pool,

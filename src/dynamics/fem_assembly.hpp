@@ -27,6 +27,7 @@ struct SoftAssembly {
   std::vector<Real> stiffness;  ///< K: nine for each block of `matrix` [N/m]
   math::BlockCsr matrix;        ///< A [kg]
   std::vector<Vec3> momentum;   ///< b [kg m/s]
+  std::vector<Vec3> load;       ///< M v0 + dt (f_ext + M g + f(x0)), what b is without the spin
 
   // Parts of the tetrahedra, before they are gathered.
   std::vector<Real> tetEnergy;
@@ -34,12 +35,23 @@ struct SoftAssembly {
   std::vector<Vec3> tetForce;    ///< four for each
   std::vector<Real> tetTangent;  ///< twelve (linear), 19 (corotated) or ninety for each
   std::vector<Real> partialSums;
+
+  // Of soft_system.hpp.
   std::vector<Vec3> spin;  ///< u of keepSpin, of each vertex
+  Vec3 center{};           ///< of mass
+  Vec3 turn[3] = {};       ///< rates of three turns about it, orthonormal in the mass; zero: none
+  Real stiffening = 1;     ///< K counts so many times in the system
+  bool isTurningFree = false;            ///< the system has the three terms below
+  std::vector<Real> turningP, turningQ;  ///< nine for each vertex, see solver::SapTurning
+  Real turningC[9] = {};
+  std::vector<Vec3> pull, drag;  ///< of readPull
+  std::vector<Vec3> scratch;
 
   /// Of the corotated law: rotations of the tetrahedra at these positions, for the next assembly,
   /// which is mostly about the same ones.
   std::vector<Mat3> rotation;
   std::vector<Vec3> rotationAt;
+  Real energyAt = 0;  ///< elastic, at the positions `rotationAt`, which every law keeps [J]
 };
 
 /// All memory that assembleSoft needs for this mesh.
@@ -50,21 +62,6 @@ struct SoftAssembly {
 void assembleSoft(const model::SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt,
                   const Vec3& gravity, const Vec3* externalForce, core::ThreadPool* pool,
                   SoftAssembly* out);
-
-/// Lets the body keep its spin: f(x1) = f(x0) - dt K (v1 - u), where dt u takes the vertices around
-/// the center of mass by the turn that `v` has as a whole; b gains (dt^2 + beta dt) K u. Without
-/// it K takes the turning of a step for a stretch: a neo-Hookean cube of 10 rad/s would lose three
-/// quarters of its angular momentum in a second of steps of 1/120 s (with it, 1e-5), and a
-/// corotated one would hold forty times its elastic energy. First order as the step is, nothing for
-/// a body at rest. After assembleSoft with the same x, v and dt, before applyVertexConstraints.
-void keepSpin(const model::SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt,
-              core::ThreadPool* pool, SoftAssembly* assembly);
-
-/// Vertices with a given velocity: their rows and columns become their mass times the identity, and
-/// what they do to their neighbours moves to the right side, so the matrix stays symmetric and
-/// positive definite. No vertex twice.
-void applyVertexConstraints(const model::SoftMesh& mesh, std::span<const int> vertices,
-                            std::span<const Vec3> velocities, SoftAssembly* assembly);
 
 /// Elastic energy at `x` [J], zero at rest: the same bits as SoftAssembly::energy. `partials` grows
 /// to a few values for large meshes.

@@ -89,7 +89,7 @@ inline constexpr const char* kStatusMeaning =
     "bits: 1 SolverNotConverged, 2 StateNotFinite, 4 EnergyInjected, 8 QueryNotConverged, "
     "16 ImpactsCut, 32 HandlerRefused, 64 ElementsInverted, 128 StepDivided, "
     "256 IntegratorFailed, 512 TooManyContacts, 1024 MayHaveCrossed, "
-    "2048 Interrupted, 4096 OverlapNotResolved";
+    "2048 Interrupted, 4096 OverlapNotResolved, 8192 TooMuchWork, 16384 EnergyRefused";
 
 inline constexpr Field<EnergyLedger, Real> kLedgerReals[] = {
     {"kinetic", &EnergyLedger::kinetic, "J", "at the end of the step"},

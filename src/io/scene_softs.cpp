@@ -72,6 +72,7 @@ void SceneSofts::readSoft(const Value& value) {
   try {
     builder_.addSoftBody(soft);
     num_vertices_ += soft.mesh->vertices().size();
+    given_vertices_[soft.name] = soft.mesh->vertices().size();
     num_tets_ += soft.mesh->tets().size();
   } catch (const InvalidInput& error) {
     table.error(value.place, error.what());

@@ -21,6 +21,10 @@ class SceneSofts {
   [[nodiscard]] bool isEmpty() const { return places_.empty(); }
   /// Of each soft body, by name.
   [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
+  /// Vertices of the mesh that each was given, by name.
+  [[nodiscard]] const std::map<std::string, std::size_t>& numVertices() const {
+    return given_vertices_;
+  }
   /// Says how many there are, if any.
   void summarize();
 
@@ -37,6 +41,7 @@ class SceneSofts {
   ModelBuilder& builder_;
   SceneBodies& bodies_;
   std::map<std::string, Place> places_;
+  std::map<std::string, std::size_t> given_vertices_;
   std::size_t num_vertices_ = 0, num_tets_ = 0;
 };
 

@@ -61,6 +61,7 @@ class SceneReader {
 
  private:
   void requireText();
+  void saySplitMeshes(const Model& model);
   void readDocument(const Value& document);
   void readSimulation(const Value& value);
   void readImpulse(const Value& value);
@@ -91,6 +92,8 @@ class SceneReader {
   std::set<std::string> published_;  ///< materials that the scene uses and does not define
   std::map<std::pair<std::string, std::string>, Place> pairs_;
   std::vector<VisualShape> visuals_;
+  std::map<std::string, Place> soft_places_;
+  std::map<std::string, std::size_t> given_vertices_;  ///< of the meshes of soft bodies
 };
 
 Scene SceneReader::read() {
@@ -105,7 +108,9 @@ Scene SceneReader::read() {
   readDocument(document);
   document = {};  // a model of a million bodies needs the memory
   try {
-    return {builder_.build(), notes_.report(), std::filesystem::path(name_).stem().string(),
+    Model model = builder_.build();
+    saySplitMeshes(model);
+    return {std::move(model), notes_.report(), std::filesystem::path(name_).stem().string(),
             std::move(visuals_)};
   } catch (const InvalidInput& error) {
     notes_.error({}, error.what());
@@ -147,6 +152,21 @@ void SceneReader::readDocument(const Value& document) {
   bodies.warnAboutSizes(options_.gravity, gravity_place_);
   bodies.summarize();
   softs.summarize();
+  soft_places_ = softs.places();
+  given_vertices_ = softs.numVertices();
+}
+
+/// The pressure inside needs a vertex off the surface in every tetrahedron.
+void SceneReader::saySplitMeshes(const Model& model) {
+  for (const auto& [name, given] : given_vertices_) {
+    const std::size_t made = model.softMesh(model.findSoftBody(name)).vertices().size();
+    if (made == given) continue;
+    notes_.add(ImportNote::Kind::Changed, soft_places_.at(name),
+               "soft " + io::quoted(name) + ": " + std::to_string(given) + " vertices became " +
+                   std::to_string(made) +
+                   ": tetrahedra in which the pressure would be even, with all corners on the "
+                   "surface, are split in four");
+  }
 }
 
 /// Throws SceneError unless the bytes are UTF-8 text with something in it.
@@ -292,6 +312,7 @@ void SceneReader::readEvent(const Value& value) {
   constexpr NumberRule kDamping{0, kLargest, "a damping above 0 [s/m]", true};
   constexpr NumberRule kPart{0, 1, "a number above 0 and at most 1", true};
   constexpr NumberRule kPeriod{1e-9, 10, "a period from 1e-9 to 10 [s]"};
+  constexpr NumberRule kMemory{0, kLargest, "a number of bytes above 0", true};
   if (const auto word = table.word("method", {"bdf", "adams"}))
     out.method = static_cast<EventMethod>(*word);
   out.relativeTolerance = number("relative_tolerance", kRelative, out.relativeTolerance);
@@ -309,6 +330,11 @@ void SceneReader::readEvent(const Value& value) {
   out.impactSpeed = number("impact_speed", kSpeed, out.impactSpeed);
   out.slipSpeed = number("slip_speed", kPositiveSpeed, out.slipSpeed);
   out.maxCorrectionSpeed = number("max_correction_speed", kPositiveSpeed, out.maxCorrectionSpeed);
+  out.maxSteps = static_cast<int>(table
+                                      .integer("max_steps", 1, std::numeric_limits<int>::max(),
+                                               "a number of steps of 1 or more")
+                                      .value_or(out.maxSteps));
+  out.maxMemory = number("max_memory", kMemory, out.maxMemory);
   table.finish();
 }
 

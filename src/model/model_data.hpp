@@ -86,9 +86,11 @@ struct ModelSoft {
   std::vector<ModelAttachment> attachments{};
   bool selfContact = true;
   std::uint32_t group = 1, mask = 0xffffffffu;
-  int firstVertex = 0;  ///< in the State
-  Real cellSize = 0;    ///< root of the mean volume of its tetrahedra [m]
-  Real depth = 0;       ///< of the points farthest inside, at the start [m]
+  int firstVertex = 0;               ///< in the State
+  Real cellSize = 0;                 ///< root of the mean volume of its tetrahedra [m]
+  Real depth = 0;                    ///< of the points farthest inside, at the start [m]
+  Real highest = 0;                  ///< pressure [Pa]
+  std::vector<std::int32_t> core{};  ///< vertices that nothing may pass, see pressure_core.hpp
   /// Tetrahedra with a vertex that is attached to a body, and that body: they do not touch it.
   std::vector<std::pair<int, int>> attachedTets{};     ///< (body, tetrahedron), sorted
   std::vector<int> excludedBodies{}, excludedSofts{};  ///< sorted

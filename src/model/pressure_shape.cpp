@@ -82,6 +82,8 @@ void takeField(const Shape& shape, const Material& material, PressureShape* out)
   out->gradient.resize(out->tets.size());
   collision::computePressureGradients(out->vertices, out->tets, out->pressure, out->gradient);
   out->depth = depthOfField(out->vertices, out->tets, out->gradient, material.hydroelasticModulus);
+  out->highest = *std::max_element(out->pressure.begin(), out->pressure.end());
+  out->core = sampleCore(out->vertices, out->tets, out->pressure, out->gradient, out->depth);
   collision::buildTetTree(out->vertices, out->tets, out->pressure, &out->tetTree);
   collision::buildSurfaceTree(out->vertices, out->surface, &out->surfaceTree);
 }
@@ -123,6 +125,8 @@ void takeSurface(const Shape& shape, const Material& material, PressureShape* ou
     out->surface.assign(mesh.surface().begin(), mesh.surface().end());
   }
   collision::buildSurfaceTree(out->vertices, out->surface, &out->surfaceTree);
+  if (shape.type() != ShapeType::HeightField)
+    out->core.push_back({out->surfaceTree.bounds().center(), kUnlimited});
 }
 
 Real radiusOf(const PressureShape& shape) {

@@ -9,6 +9,7 @@
 
 #include "collision/pressure_contact.hpp"
 #include "geometry/linear_bvh.hpp"
+#include "model/pressure_core.hpp"
 
 #include <memory>
 #include <span>
@@ -43,6 +44,9 @@ struct PressureShape {
   PlaneContact planeContact = PlaneContact::Elements;
   Real depth = kUnlimited;     ///< of a field: of the points farthest inside [m]
   Real cellSize = kUnlimited;  ///< of a field: root of the mean volume of its tetrahedra [m]
+  Real highest = kUnlimited;   ///< pressure of a field [Pa]
+  /// What presses must not pass: see pressure_core.hpp; of a surface the middle of its bounds.
+  std::vector<CorePoint> core{};
 
   [[nodiscard]] bool isCompliant() const { return kind == Kind::Field || kind == Kind::Layer; }
   [[nodiscard]] bool isHalfSpace() const { return kind == Kind::HalfSpace || kind == Kind::Layer; }

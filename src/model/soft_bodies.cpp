@@ -174,7 +174,9 @@ ModelSoft makeSoft(const SoftBody& soft, const ModelData& data) {
   std::vector<Vec3> gradient(out.mesh.tets().size());
   collision::computePressureGradients(out.mesh.vertices(), out.mesh.tets(), out.pressure, gradient);
   out.depth = depthOfField(out.mesh.vertices(), out.mesh.tets(), gradient, 1);
+  out.core = coreVertices(out.mesh.vertices(), out.mesh.tets(), out.pressure, gradient);
   for (Real& pressure : out.pressure) pressure *= surface.hydroelasticModulus;
+  out.highest = *std::max_element(out.pressure.begin(), out.pressure.end());
   for (const SoftAttachment& attachment : soft.attachments)
     out.attachments.push_back(attach(soft, attachment, out.mesh, data));
   std::stable_sort(

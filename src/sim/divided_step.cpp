@@ -9,8 +9,10 @@ namespace {
 
 constexpr int kMostParts = 64;
 
+/// May shorter parts help?
 bool isLost(const model::Workspace& ws) {
-  return has(ws.report.status, StepStatus::StateNotFinite);
+  return has(ws.report.status,
+             StepStatus::StateNotFinite | StepStatus::MayHaveCrossed | StepStatus::EnergyRefused);
 }
 
 /// The least power of two that is enough.
@@ -31,8 +33,9 @@ void DividedStep::step(const model::Control& control, State& state, model::Works
   const bool isWhole = !(sap.pressure.numParts > 1);
   if (isRefused(ws.report.status) ? !isLost(ws) : isWhole) return;
   StepReport failure = ws.report;
-  for (int numParts = isLost(ws) ? 2 : partsFor(sap.pressure.numParts); numParts <= kMostParts;
-       numParts *= 2) {
+  for (int numParts = isLost(ws) ? std::max(2, partsFor(sap.pressure.numParts))
+                                 : partsFor(sap.pressure.numParts);
+       numParts <= kMostParts; numParts *= 2) {
     state = start_;
     forgetState(ws, sap);
     if (stepInParts(numParts, control, state, ws, sap, clock)) return;
@@ -98,12 +101,14 @@ void addReport(const StepReport& part, StepReport* sum) {
   sum->errorBound = before.errorBound + part.errorBound;
   sum->frictionUpdates = before.frictionUpdates + part.frictionUpdates;
   sum->frictionResidual = std::max(before.frictionResidual, part.frictionResidual);
+  sum->patchError = std::max(before.patchError, part.patchError);
   sum->maxDepth = std::max(before.maxDepth, part.maxDepth);
   sum->numInverted = std::max(before.numInverted, part.numInverted);
   if (!isNamed) return;
   sum->body1 = before.body1;
   sum->body2 = before.body2;
   sum->soft = before.soft;
+  sum->soft2 = before.soft2;
 }
 
 }  // namespace tangere::sim

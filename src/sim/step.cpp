@@ -15,7 +15,9 @@
 #include "contact/foresee_contacts.hpp"
 #include "contact/impacts.hpp"
 #include "contact/joint_rows.hpp"
+#include "contact/pressure_crossings.hpp"
 #include "contact/pressure_rows.hpp"
+#include "contact/settle_softs.hpp"
 #include "contact/solve_contacts.hpp"
 #include "contact/solve_sap.hpp"
 #include "contact/tree_ledger.hpp"
@@ -34,8 +36,8 @@ namespace tangere::sim {
 namespace {
 
 /// The state stays as it was.
-void refuse(int body, model::Workspace& ws) {
-  ws.report.status = ws.report.status | StepStatus::StateNotFinite;
+void refuse(int body, model::Workspace& ws, StepStatus why = StepStatus::StateNotFinite) {
+  ws.report.status = ws.report.status | why;
   ws.report.body1 = body;
   ws.report.body2 = -1;
   ws.isLedgerCurrent = false;
@@ -69,11 +71,12 @@ void updatePatches(State& state, model::Workspace& ws) {
 }
 
 /// The same once patches and friction belong to the step that is not taken.
-void refuseSap(int body, State& state, model::Workspace& ws, contact::SapWorkspace& sap) {
+void refuseSap(int body, State& state, model::Workspace& ws, contact::SapWorkspace& sap,
+               StepStatus why = StepStatus::StateNotFinite) {
   sap.areTreesCurrent = false;
   state.patches.reset();
   state.heldFriction.clear();
-  refuse(body, ws);
+  refuse(body, ws, why);
 }
 
 /// Parts of phases that the layers below have timed.
@@ -181,10 +184,7 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   contact::findPressureContacts(model, state, ws, sap);  // polygons
   clock.end(StepPhase::NarrowPhase);
   if (contact::exceedsLimits(model, &sap.pressure, ws)) return sleepers.giveBack(state);
-  if (sap.pressure.numParts > 1) {
-    if (sap.pressure.mayDivide) return;
-    ws.report.status = ws.report.status | StepStatus::MayHaveCrossed;
-  }
+  if (sap.pressure.numParts > 1 && sap.pressure.mayDivide) return;
   updatePatches(state, ws);  // patches, warm start
   clock.end(StepPhase::Patches);
   dynamics::computeFreeMotion(model, control, state, ws);     // free bodies
@@ -196,6 +196,10 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   if (clock.isOn) addParts(sap, clock);
   if (sap.report.status == solver::SapStatus::NotFinite)
     return refuseSap(ws.report.body1, state, ws, sap);
+  if (const int soft = contact::firstGaining(sap); soft >= 0) {
+    ws.report.soft = soft;
+    return refuseSap(-1, state, ws, sap, StepStatus::EnergyInjected | StepStatus::EnergyRefused);
+  }
   contact::holdFastBodies(model, state, ws);  // what was turned aside
   contact::storeImpulses(state, ws);          // to the patches
   contact::storeHeldFriction(sap, state);     // of polygons
@@ -214,6 +218,11 @@ void stepEnvironmentSap(const model::ModelData& model, const model::Control& con
   if (lost >= 0) return refuseSap(lost, state, ws, sap);
   integrator::moveTrees(model, state, sap);            // q, v of trees
   integrator::moveSofts(model, state, sap);            // x, v of soft bodies
+  if (contact::findCrossing(model, state, ws, sap)) {  // what presses was passed
+    ws.report.status = ws.report.status | StepStatus::MayHaveCrossed;
+    ws.isLedgerCurrent = false;
+    return;
+  }
   contact::storeDryFriction(model, state, sap);        // of their joints
   contact::advanceActivations(model, control, state);  // of actuators
   state.frictionStep = model.options.dt;

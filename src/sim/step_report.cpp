@@ -3,6 +3,7 @@
 // What happened in a step, in words.
 #include <tangere/simulator.hpp>
 
+#include <cstdio>
 #include <string>
 
 namespace tangere {
@@ -37,9 +38,28 @@ std::string_view stepStatusName(StepStatus bit) {
       return "Interrupted";
     case StepStatus::OverlapNotResolved:
       return "OverlapNotResolved";
+    case StepStatus::TooMuchWork:
+      return "TooMuchWork";
+    case StepStatus::EnergyRefused:
+      return "EnergyRefused";
   }
   return "Unknown";
 }
+
+namespace {
+
+std::string describeWork(const StepReport& report, const Model& model) {
+  const EventOptions& options = model.options().event;
+  if (report.memoryNeeded == 0)
+    return ": more than " + std::to_string(options.maxSteps) +
+           " steps of the integrator (event.max_steps)";
+  char text[96];
+  std::snprintf(text, sizeof text, ": %.3g GB at least, the limit is %.3g GB (event.max_memory)",
+                1e-9 * report.memoryNeeded, 1e-9 * options.maxMemory);
+  return text;
+}
+
+}  // namespace
 
 std::string describe(const StepReport& report, const Model& model, std::uint64_t step) {
   if (report.status == StepStatus::Ok) return "";
@@ -65,12 +85,18 @@ std::string describe(const StepReport& report, const Model& model, std::uint64_t
     text += model.softBodyName(report.soft);
     text += "'";
   }
+  if (report.soft2 >= 0) {
+    text += " and '";
+    text += model.softBodyName(report.soft2);
+    text += "'";
+  }
   if (has(report.status, StepStatus::TooManyContacts)) {
     text += ": " + std::to_string(report.contactsNeeded) + " contacts" +
             (report.isLimitOfAll ? ", most of them of kind '" : " of kind '") +
             contactKindName(report.contactKind) + "', the limit is " +
             std::to_string(report.contactLimit);
   }
+  if (has(report.status, StepStatus::TooMuchWork)) text += describeWork(report, model);
   return text;
 }
 

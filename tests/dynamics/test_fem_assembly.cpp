@@ -5,6 +5,7 @@
 // nothing depends on the number of threads.
 #include "core/counted_allocations.hpp"
 #include "dynamics/fem_assembly.hpp"
+#include "dynamics/soft_system.hpp"
 
 #include <tangere/error.hpp>
 

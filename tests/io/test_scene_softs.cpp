@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The soft bodies of a native scene.
+#include <tangere/tet_mesh.hpp>
+
 #include "io/scene_parts.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -52,6 +55,20 @@ TEST(SceneToml, SoftBodiesMayBeExcludedAndStandOnTheirVertices) {
   EXPECT_NE(on(", plane = \"vertices\""), on(""));
   EXPECT_HAS(errorOf(ground + "[material.a]\ncontact = { plane = \"vertices\" }\n"),
              "plane: expected model = \"hydroelastic\"");
+}
+
+TEST(SceneToml, SoftBodiesWhoseTetrahedraAreSplitSaySo) {
+  const Scene scene = read(softWith("shape = { box = [0.1, 0.1, 0.1] }\nresolution = 0.1"));
+  const std::size_t given = meshShape(Box({0.1, 0.1, 0.1}), {.resolution = 0.1}).vertices().size();
+  const std::size_t made = scene.model.softMesh(0).vertices().size();
+  ASSERT_GT(made, given);
+  const std::string expected =
+      std::to_string(given) + " vertices became " + std::to_string(made) + ": tetrahedra";
+  EXPECT_TRUE(std::any_of(scene.report.notes.begin(), scene.report.notes.end(),
+                          [&](const ImportNote& note) {
+                            return note.kind == ImportNote::Kind::Changed &&
+                                   note.message.find(expected) != std::string::npos;
+                          }));
 }
 
 TEST(SceneToml, MistakesInSoftBodiesAreLocated) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Soft bodies and pressure contacts in the step: numbers that can be checked by hand.
+#include <tangere/dynamics.hpp>
 #include <tangere/error.hpp>
 #include <tangere/simulator.hpp>
 
@@ -118,6 +119,40 @@ TEST(SoftBodies, KeepTheirMomentumWhenTheyCollide) {
     EXPECT_LT(norm(after - before), 1e-7 * norm(before)) << elasticModelName(law);
     EXPECT_LT(meanOf(simulator.softVelocities(0)).x, meanOf(simulator.softVelocities(1)).x);
   }
+}
+
+TEST(SoftBodies, CountInEnergyMomentumAndCentreOfMass) {
+  ModelBuilder builder;
+  builder.setOptions(sapOptions(0.001));
+  builder.addMaterial(rubber());
+  builder.addBody(test::boxBody("box", {0.1, 0.1, 0.1}, {1, 2, 3}, ""));
+  SoftBody cube = softOf("cube", Box({0.05, 0.05, 0.05}), 0.05, {0, 0, 2});
+  cube.linearVelocity = {1, 2, 3};
+  builder.addSoftBody(cube);
+  const Model model = builder.build();
+  Simulator simulator(model);
+  const auto expectLedger = [&] {
+    const State& state = simulator.state();
+    const EnergyLedger& ledger = simulator.energy();
+    EXPECT_NEAR(kineticEnergy(model, state), ledger.kinetic, 1e-12 * ledger.kinetic);
+    EXPECT_NEAR(potentialEnergy(model, state), ledger.potential, 1e-12 * ledger.potential);
+  };
+  const Real soft = model.softMass(0);  // of 0.001 m^3
+  EXPECT_NEAR(soft, 1, 1e-12);
+  const Real box = model.massProperties(model.findBody("box")).mass;
+  expectLedger();
+  EXPECT_NEAR(kineticEnergy(model, simulator.state()), 0.5 * soft * 14, 1e-12);
+  EXPECT_LT(norm(momentum(model, simulator.state()).linear - Vec3{1, 2, 3} * soft), 1e-12);
+  const Vec3 center = (Vec3{1, 2, 3} * box + Vec3{0, 0, 2} * soft) / (box + soft);
+  EXPECT_LT(norm(centerOfMass(model, simulator.state()) - center), 1e-12);
+  const Vec3 angular = cross(Vec3{0, 0, 2} - center, Vec3{1, 2, 3} * soft);
+  EXPECT_LT(norm(momentum(model, simulator.state()).angular - angular), 1e-12);
+  std::vector<Vec3> x(simulator.softPositions(0).begin(), simulator.softPositions(0).end());
+  for (Vec3& p : x) p.x *= 1.2;
+  simulator.setSoftPositions(0, x);
+  for (int i = 0; i < 5; ++i) simulator.step();
+  expectLedger();
+  EXPECT_GT(potentialEnergy(model, simulator.state()), soft * 9.8 * 2 + box * 9.8 * 3);
 }
 
 TEST(SoftBodies, CloseTheLedgerInEveryStep) {

@@ -75,7 +75,7 @@ export const ENERGY_ROWS = [
 const STATUS_NAMES = [
   "SolverNotConverged", "StateNotFinite", "EnergyInjected", "QueryNotConverged", "ImpactsCut", "HandlerRefused",
   "ElementsInverted", "StepDivided", "IntegratorFailed", "TooManyContacts", "MayHaveCrossed", "Interrupted",
-  "OverlapNotResolved",
+  "OverlapNotResolved", "TooMuchWork", "EnergyRefused",
 ] as const;
 
 /** The names of the bits, for people. */
