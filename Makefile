@@ -95,7 +95,7 @@ fuzz: fuzz-build
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
 
 # Relations that hold for every scene under every solver. Scenes that break one are shrunk and
-# written to out/metamorphic. Some minutes for each of impulse and sap, hours for event.
+# written to out/metamorphic. Some minutes for each of impulse and sap, some tens of minutes for event.
 metamorphic: build-release
 	@mkdir -p out/metamorphic
 	@TANGERE_METAMORPHIC=$(METAMORPHIC) TANGERE_METAMORPHIC_SEED=$(METAMORPHIC_SEED) \

@@ -47,6 +47,7 @@ Case displaced(const Case& scene, Random& random) {
 /// What happened to the cases of a test.
 struct Tally {
   int numTried = 0, numCompared = 0, numWithContacts = 0, numSensitive = 0, numFailed = 0;
+  int numGivenUp = 0;  ///< that took too many steps inside
   Real worst = 0;
 };
 
@@ -102,11 +103,13 @@ Real toleranceOf(SolverType solver) {
 Real violationOf(const Case& scene, const Relation& relation, std::uint64_t seed, int numSteps,
                  int* numContacts) {
   const std::optional<Image> image = relation(scene, seed);
-  if (!image) return -1;
+  if (!image) return kNotCompared;
   const std::optional<Snapshot> original = motionOf(scene, numSteps);
-  if (!original || isUnsolved(original->status)) return -1;
+  if (!original) return kGivenUp;
+  if (isUnsolved(original->status)) return kNotCompared;
   const std::optional<Snapshot> actual = motionOf(image->scene, numSteps);
-  if (!actual || isUnsolved(actual->status)) return -1;
+  if (!actual) return kGivenUp;
+  if (isUnsolved(actual->status)) return kNotCompared;
   if (numContacts != nullptr) *numContacts = original->numContacts;
   return differenceOf(image->expected(*original), *actual);
 }
@@ -141,12 +144,15 @@ void expectRelation(const RelationCheck& check, SolverType solver, int few) {
     const std::uint64_t relationSeed = random.bits();
     const Case start =
         check.cases ? check.cases(bits, solver) : randomCase(bits, solver, check.limits);
+    bool isGivenUp = false;
     const std::optional<Case> scene =
-        advanced(start, numStepsToContact(start, kMostStepsToContact) + numAfter);
+        advanced(start, numStepsToContact(start, kMostStepsToContact) + numAfter, &isGivenUp);
+    tally.numGivenUp += isGivenUp ? 1 : 0;
     if (!scene) continue;
     int numContacts = 0;
     const Real violation =
         violationOf(*scene, check.relation, relationSeed, numSteps, &numContacts);
+    tally.numGivenUp += violation == kGivenUp ? 1 : 0;
     if (violation < 0) continue;
     ++tally.numCompared;
     tally.numWithContacts += numContacts > 0 ? 1 : 0;
@@ -166,9 +172,10 @@ void expectRelation(const RelationCheck& check, SolverType solver, int few) {
   }
   std::printf(
       "%s, %s: seeds %ld to %ld, %d compared, %d of them with contacts, largest difference %.1e, "
-      "%d sensitive, %d failed\n",
+      "%d sensitive, %d given up, %d failed\n",
       check.name.c_str(), solverTypeName(solver), first, first + tally.numTried - 1,
-      tally.numCompared, tally.numWithContacts, tally.worst, tally.numSensitive, tally.numFailed);
+      tally.numCompared, tally.numWithContacts, tally.worst, tally.numSensitive, tally.numGivenUp,
+      tally.numFailed);
   // A single case that is looked at has to fail.
   const bool isMany = count >= 20 && check.maxDifferent > 0;
   const Real allowed = isMany ? 1 + check.maxDifferent * tally.numCompared : 0;

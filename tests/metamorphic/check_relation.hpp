@@ -38,8 +38,10 @@ struct RelationCheck {
 /// reported with their seed; the test ends with the first three.
 void expectRelation(const RelationCheck& check, SolverType solver, int few);
 
-/// Difference of the images after `numSteps`; negative where nothing can be said: the relation does
-/// not apply, a step was refused or not solved to the end.
+/// Where nothing can be said.
+inline constexpr Real kNotCompared = -1;  ///< it does not apply, a step was refused or not solved
+inline constexpr Real kGivenUp = -2;      ///< it took too many steps inside
+/// Difference of the images after `numSteps`, or one of the above, which are negative.
 [[nodiscard]] Real violationOf(const Case& scene, const Relation& relation, std::uint64_t seed,
                                int numSteps, int* numContacts = nullptr);
 /// How much the motion differs when places and velocities are off by 1e-10 of their size.

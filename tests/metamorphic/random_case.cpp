@@ -208,7 +208,7 @@ Case randomCase(std::uint64_t seed, SolverType solver, const CaseLimits& limits)
   draw.speed = std::sqrt(2 * kGravity * draw.size);
   Case scene;
   scene.options = drawOptions(draw);
-  const bool isHertz = solver == SolverType::Event && draw.oneIn(4);
+  const bool isHertz = solver == SolverType::Event && draw.oneIn(4) && draw.limits.hasHertz;
   for (int i = 0; i < 3; ++i) {
     Material material = drawMaterial(draw, i);
     if (isHertz) {

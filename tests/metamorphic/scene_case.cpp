@@ -2,63 +2,24 @@
 #include "metamorphic/scene_case.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstdlib>
 #include <limits>
-#include <mutex>
-#include <thread>
 
 namespace tangere::test {
 
 namespace {
 
-/// Ends a step of the event solver that would take longer than a random scene is worth.
-class StopWatch {
- public:
-  StopWatch() : thread_([this] { wait(); }) {}
-  ~StopWatch() {
-    {
-      const std::lock_guard lock(mutex_);
-      isDone_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  StopWatch(const StopWatch&) = delete;
-  StopWatch& operator=(const StopWatch&) = delete;
-  [[nodiscard]] const std::atomic<bool>* flag() const { return &isOver_; }
-
- private:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    const auto allowed = std::chrono::milliseconds(fromEnvironment("TANGERE_METAMORPHIC_MS", 300));
-    if (!changed_.wait_for(lock, allowed, [this] { return isDone_; })) isOver_ = true;
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool isDone_ = false;
-  std::atomic<bool> isOver_{false};
-  std::thread thread_;
-};
-
 /// Steps on; the bits of all reports. Stops at a step that is not taken.
 StepStatus stepOn(Simulator& sim, int numSteps, int* numContacts) {
-  std::optional<StopWatch> watch;
-  if (sim.model().options().solver == SolverType::Event) {
-    watch.emplace();
-    sim.setInterrupt(watch->flag());
-  }
   StepStatus status = StepStatus::Ok;
   for (int i = 0; i < numSteps && !isRefused(status); ++i) {
     const StepReport& report = sim.step();
     status = status | report.status;
+    if (hasTakenTooMany(sim)) status = status | StepStatus::TooMuchWork;
     *numContacts =
         std::max({*numContacts, report.numContacts, static_cast<int>(sim.events().size())});
   }
-  sim.setInterrupt(nullptr);
   return status;
 }
 
@@ -66,7 +27,9 @@ StepStatus stepOn(Simulator& sim, int numSteps, int* numContacts) {
 
 Model buildModel(const Case& scene) {
   ModelBuilder builder;
-  builder.setOptions(scene.options);
+  SimulationOptions options = scene.options;
+  options.event.maxSteps = mostStepsInside();
+  builder.setOptions(options);
   for (const Material& material : scene.materials) builder.addMaterial(material);
   for (const Body& body : scene.bodies) builder.addBody(body);
   return builder.build();
@@ -118,10 +81,12 @@ Snapshot snapshotOf(const Simulator& sim, const Case& scene) {
   return snapshot;
 }
 
-std::optional<Case> advanced(const Case& scene, int numSteps) {
+std::optional<Case> advanced(const Case& scene, int numSteps, bool* isGivenUp) {
   Simulator sim = startOf(scene);
   int numContacts = 0;
-  if (isRefused(stepOn(sim, numSteps, &numContacts))) return std::nullopt;
+  const StepStatus status = stepOn(sim, numSteps, &numContacts);
+  if (isGivenUp != nullptr) *isGivenUp = has(status, StepStatus::TooMuchWork);
+  if (isRefused(status)) return std::nullopt;
   Case later = scene;
   for (Body& body : later.bodies) {
     if (!body.parent.empty() || !body.joints.empty()) continue;
@@ -147,7 +112,7 @@ int numStepsToContact(const Case& scene, int most) {
   Simulator sim = startOf(scene);
   for (int i = 0; i < most; ++i) {
     const StepReport& report = sim.step();
-    if (isRefused(report.status)) return i;
+    if (isRefused(report.status) || hasTakenTooMany(sim)) return i;
     if (report.numContacts > 0 || !sim.events().empty()) return i;
   }
   return most;
@@ -157,7 +122,7 @@ std::optional<Snapshot> motionOf(const Case& scene, int numSteps, int numThreads
   Simulator sim = startOf(scene, numThreads);
   int numContacts = 0;
   const StepStatus status = stepOn(sim, numSteps, &numContacts);
-  if (has(status, StepStatus::Interrupted)) return std::nullopt;
+  if (has(status, StepStatus::TooMuchWork)) return std::nullopt;
   Snapshot snapshot = snapshotOf(sim, scene);
   snapshot.status = status;
   snapshot.numContacts = numContacts;
@@ -184,6 +149,15 @@ Real differenceOf(const Snapshot& expected, const Snapshot& actual) {
   }
   if (!std::isfinite(speed) || !std::isfinite(place)) return kNever;
   return std::max(fastest > 0 ? speed / fastest : speed, largest > 0 ? place / largest : place);
+}
+
+int mostStepsInside() {
+  return static_cast<int>(fromEnvironment("TANGERE_METAMORPHIC_STEPS", 2000));
+}
+
+bool hasTakenTooMany(const Simulator& sim) {
+  constexpr int kCallsOfMost = 4;
+  return sim.eventStatistics().numSteps > kCallsOfMost * mostStepsInside();
 }
 
 long fromEnvironment(const char* name, long otherwise) {

@@ -55,19 +55,26 @@ struct Snapshot {
 [[nodiscard]] Snapshot snapshotOf(const Simulator& sim, const Case& scene);
 
 /// The case `numSteps` later as a case of its own: contacts have forgotten everything. Nothing
-/// where a step was refused or took too long.
-[[nodiscard]] std::optional<Case> advanced(const Case& scene, int numSteps);
+/// where a step was refused; `isGivenUp`, which may be null: because it took too many inside.
+[[nodiscard]] std::optional<Case> advanced(const Case& scene, int numSteps,
+                                           bool* isGivenUp = nullptr);
 
 /// Steps before the one in which the first contact is found, at most `most`.
 [[nodiscard]] int numStepsToContact(const Case& scene, int most);
 
-/// The motion after `numSteps`. Nothing where a step took too long.
+/// The motion after `numSteps`. Nothing where that took too many steps inside.
 [[nodiscard]] std::optional<Snapshot> motionOf(const Case& scene, int numSteps, int numThreads = 1);
 
 /// Largest difference of a velocity of a point of a body over the fastest there is, or of a place
 /// over the size of the largest body, whichever is larger. Of the bodies that are expected;
 /// infinite where one is missing.
 [[nodiscard]] Real differenceOf(const Snapshot& expected, const Snapshot& actual);
+
+/// Steps of the integrator that a step of the event solver may take before its scene is given up:
+/// TANGERE_METAMORPHIC_STEPS. Counted, not timed: every machine gives up the same scenes.
+[[nodiscard]] int mostStepsInside();
+/// And that all of them together may.
+[[nodiscard]] bool hasTakenTooMany(const Simulator& sim);
 
 /// A number from the environment.
 [[nodiscard]] long fromEnvironment(const char* name, long otherwise);
@@ -83,6 +90,7 @@ struct CaseLimits {
   bool hasMeshes = true;    ///< may have
   bool hasRims = true;      ///< may have cylinders and cones
   bool hasHulls = true;     ///< may have
+  bool hasHertz = true;     ///< the event solver's materials may
   int maxBodies = 12;
 };
 /// The same for the same seed, solver and limits.

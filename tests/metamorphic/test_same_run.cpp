@@ -52,7 +52,8 @@ std::string hashesDiffer(const Simulator& a, const Simulator& b, const char* wha
   return std::string(what) + " at step " + std::to_string(a.state().step);
 }
 
-/// Steps that are refused are refused in both; a step that is stopped by the clock is not compared.
+/// Steps that are refused are refused in both; one that takes too many steps inside is not
+/// compared.
 bool stepBoth(Simulator& a, Simulator& b) {
   return !isRefused(a.step().status) && !isRefused(b.step().status);
 }
