@@ -3,6 +3,8 @@
 #
 # Installs the Debian packages that building and testing Tangere need, and nothing else. Packages
 # that are present are left alone: with all of them there it only looks, which takes no time.
+# On a system without Debian's packages it says in one line what to install, and goes on: whether
+# that is there is for CMake to find out.
 set -eu
 
 build="g++ cmake ninja-build ccache libeigen3-dev libqhull-dev libcli11-dev nlohmann-json3-dev libhdf5-dev pkg-config libcivetweb-dev libsundials-dev"
@@ -23,6 +25,16 @@ esac
 # The viewer's packages come from npm, whoever gave the machine its npm.
 command -v npm >/dev/null 2>&1 || wanted="$wanted nodejs npm"
 
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  libraries="cmake ninja ccache eigen qhull cli11 nlohmann-json hdf5 pkgconf sundials node (and civetweb, from its sources)"
+  for manager in dnf pacman brew; do
+    command -v $manager >/dev/null 2>&1 && break
+    manager="your package manager"
+  done
+  echo "bootstrap: only Debian's packages are installed from here; with $manager, install: a C++20 compiler $libraries" >&2
+  exit 0
+fi
+
 missing=
 for package in $wanted; do
   state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
@@ -40,9 +52,11 @@ else
   exit 1
 fi
 
-echo "bootstrap: installing$missing"
+echo "bootstrap: installing$missing (one to three minutes)"
 export DEBIAN_FRONTEND=noninteractive
-install="$as_root apt-get -qq -o Dpkg::Use-Pty=0 install --no-install-recommends -y"
+# Another program may hold the lock of the packages, as on a machine that has just started.
+apt="$as_root apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600"
+install="$apt install --no-install-recommends -y"
 # The package lists of a fresh machine may be absent or stale: refresh them only when needed.
 # shellcheck disable=SC2086
-$install $missing >/dev/null 2>&1 || { $as_root apt-get -qq update && $install $missing >/dev/null; }
+$install $missing >/dev/null 2>&1 || { $apt update && $install $missing >/dev/null; }
