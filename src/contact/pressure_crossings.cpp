@@ -71,6 +71,7 @@ bool isWatched(const model::ModelData& model, const State& state, const PressedP
                const Party& a, const Party& b);
 Party partyOf(const model::ModelData& model, const State& state, const model::Workspace& ws,
               SapWorkspace& sap, std::uint32_t object);
+bool mayBeLost(const State& state, const Party& a, const Party& b);
 bool hasPassedCore(const Party& weak, const Party& strong);
 bool hasPassedThrough(const Party& weak, const Party& strong);
 void nameThem(const model::ModelData& model, const PressedPair& pair, StepReport* report);
@@ -98,7 +99,8 @@ bool findCrossing(const model::ModelData& model, const State& state, model::Work
     }
     const bool isFirstWeak = a.isCompliant() && a.strength() <= b.strength();
     const bool isSecondWeak = b.isCompliant() && b.strength() <= a.strength();
-    const bool isPassed = (isFirstWeak && (hasPassedCore(a, b) || hasPassedThrough(a, b))) ||
+    const bool isPassed = mayBeLost(state, a, b) ||
+                          (isFirstWeak && (hasPassedCore(a, b) || hasPassedThrough(a, b))) ||
                           (isSecondWeak && (hasPassedCore(b, a) || hasPassedThrough(b, a)));
     if (!isPassed) continue;
     nameThem(model, pair, &ws.report);
@@ -161,6 +163,28 @@ bool isWatched(const model::ModelData& model, const State& state, const PressedP
   if (!(strength < kUnlimited)) return false;  // a rigid body on a layer: that has no other side
   if (pair.pressure > kHard * strength) return true;
   return wayOf(state, a) + wayOf(state, b) > kNear * std::min(a.depth(), b.depth());
+}
+
+/// Is a tetrahedron at the core of a soft body inside out?
+bool isCoreInsideOut(const Party& party) {
+  if (party.soft == nullptr) return false;
+  const std::vector<std::int32_t>& core = party.soft->core;
+  return std::any_of(
+      party.soft->elastic.tets.begin(), party.soft->elastic.tets.end(), [&](const Tet& tet) {
+        const Vec3& p = party.x[tet[0]];
+        const Real volume =
+            dot(party.x[tet[1]] - p, cross(party.x[tet[2]] - p, party.x[tet[3]] - p));
+        return volume <= 0 && std::any_of(core.begin(), core.end(), [&](std::int32_t vertex) {
+                 return std::find(tet.begin(), tet.end(), vertex) != tet.end();
+               });
+      });
+}
+
+/// A core that is inside out tells no longer where the middle of its body is: where bodies move by
+/// more than they are thick, one may then be on either side of the other.
+bool mayBeLost(const State& state, const Party& a, const Party& b) {
+  return wayOf(state, a) + wayOf(state, b) > std::min(a.depth(), b.depth()) &&
+         (isCoreInsideOut(a) || isCoreInsideOut(b));
 }
 
 /// The way of a point past a body.
