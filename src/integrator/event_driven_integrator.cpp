@@ -102,10 +102,10 @@ AdvanceReport EventDrivenIntegrator::advance(Real target, State& state) {
   }
   if (!isGood || !budget.mayGoOn()) {
     const StepStatus why = budget.mayGoOn() ? StepStatus::IntegratorFailed : budget.status();
-    report.status = report.status | why;
-    report.memoryNeeded = budget.memoryNeeded();
+    // What was not taken says nothing else: overlaps of the start are told when it begins again.
+    report = {.status = why, .cause = report.cause, .memoryNeeded = budget.memoryNeeded()};
     const bool isLate = why != StepStatus::Interrupted && report.memoryNeeded == 0;
-    if (isLate && report.body1 < 0) report.body1 = bodyOfComponent(session_->worstComponent());
+    if (isLate) report.body1 = bodyOfComponent(session_->worstComponent());
     is_started_ = false;
     work_ = workAtStart;
     return report;
