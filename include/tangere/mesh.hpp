@@ -20,7 +20,8 @@ struct TriangleMesh {
 };
 
 /// The mesh with every vertex at one place (equal coordinates, to the last bit) made one, in order
-/// of first appearance. Triangles keep their number and order.
+/// of first appearance. Triangles keep their number and order. Throws InvalidInput on an index out
+/// of range.
 [[nodiscard]] TriangleMesh weldVertices(const TriangleMesh& mesh);
 
 /// An edge of a mesh, with a triangle it belongs to.

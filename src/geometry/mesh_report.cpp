@@ -22,6 +22,7 @@ struct Side {
 };
 
 void requireUsable(const TriangleMesh& mesh);
+void requireIndices(const TriangleMesh& mesh);
 std::vector<Side> sortedSides(const TriangleMesh& mesh);
 void inspectVertices(const TriangleMesh& mesh, MeshReport* report);
 void inspectTriangles(const TriangleMesh& mesh, MeshReport* report);
@@ -63,9 +64,13 @@ void requireUsable(const TriangleMesh& mesh) {
     TANGERE_REQUIRE(geometry::isCoordinate(mesh.vertices[i]),
                     "mesh vertex must be finite and within 1e12 of the origin [m]", i, x, y, z);
   }
-  for (std::size_t i = 0; i < numTriangles; ++i) {
+  requireIndices(mesh);
+}
+
+void requireIndices(const TriangleMesh& mesh) {
+  const int n = static_cast<int>(mesh.vertices.size());
+  for (std::size_t i = 0; i < mesh.triangles.size(); ++i) {
     const auto& [a, b, c] = mesh.triangles[i];
-    const int n = static_cast<int>(numVertices);
     TANGERE_REQUIRE(std::min({a, b, c}) >= 0 && std::max({a, b, c}) < n,
                     "mesh triangle has an index out of range", i, a, b, c, n);
   }
@@ -267,6 +272,7 @@ std::vector<std::string> MeshReport::findings() const {
 }
 
 TriangleMesh weldVertices(const TriangleMesh& mesh) {
+  requireIndices(mesh);
   const std::vector<int> order = sortedByPlace(mesh.vertices);
   // The first vertex at each place; equal places are in order of index.
   std::vector<int> first(mesh.vertices.size());

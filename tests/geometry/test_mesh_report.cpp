@@ -147,6 +147,17 @@ TEST(InspectMesh, ASoupIsOpenButWouldCloseWhenWelded) {
   EXPECT_TRUE(inspectMesh(welded).isSolid());
 }
 
+TEST(WeldVertices, RefusesIndicesThatNameNoVertex) {
+  for (const int index : {-1, 8, 99, 1 << 30, -(1 << 30)}) {
+    for (std::size_t corner = 0; corner < 3; ++corner) {
+      TriangleMesh mesh = cube();
+      mesh.triangles[5][corner] = index;
+      EXPECT_THROW((void)weldVertices(mesh), InvalidInput) << index;
+    }
+  }
+  EXPECT_EQ(weldVertices(cube()), cube());
+}
+
 TEST(InspectMesh, VolumeKeepsItsDigitsFarFromTheOrigin) {
   TriangleMesh mesh = cube();
   for (Vec3& v : mesh.vertices) v += Vec3{1 << 20, 1 << 20, 1 << 20};
