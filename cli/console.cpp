@@ -2,6 +2,7 @@
 #include "console.hpp"
 
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,23 +13,69 @@
 
 namespace tangere::cli {
 
+void endAtOnce(bool isTimeUp);
+
 namespace {
 
 std::atomic<bool> interruptSeen = false;
 std::atomic<bool> isTimeOver = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
+std::atomic<const EndsAtOnce*> endsAtOnce = nullptr;
+
 void onInterrupt(int number) {
   interruptSeen = true;
+  endAtOnce(false);
   std::signal(number, SIG_DFL);
 }
 
 void onAlarm(int) {
   isTimeOver = true;
   interruptSeen = true;
+  endAtOnce(true);
+}
+
+Json documentOf(ExitCode code, const std::vector<Diagnostic>& listed, std::size_t numErrors) {
+  Json errors = Json::array();
+  for (const Diagnostic& diagnostic : listed)
+    errors.push_back({{"file", diagnostic.file},
+                      {"line", diagnostic.line},
+                      {"column", diagnostic.column},
+                      {"message", diagnostic.message}});
+  return {{"exit_code", static_cast<int>(code)}, {"num_errors", numErrors}, {"errors", errors}};
+}
+
+// Names come from files: a byte that is not UTF-8 must not cost the user the whole answer.
+std::string textOf(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
+
+/// For signal handlers: nothing where no such work goes on.
+void endAtOnce(bool isTimeUp) {
+  const EndsAtOnce* work = endsAtOnce;
+  if (work == nullptr) return;
+  const auto& words = isTimeUp ? work->time_up_ : work->interrupted_;
+  // Nobody is left to be told that these cannot be written.
+  (void)!write(STDERR_FILENO, words.message.data(), words.message.size());
+  (void)!write(STDOUT_FILENO, words.document.data(), words.document.size());
+  _exit(isTimeUp ? kResourceLimit : kInterrupted);
+}
+
+EndsAtOnce::EndsAtOnce(const CommonOptions& common, const std::string& work) : outer_(endsAtOnce) {
+  const auto wordsFor = [&](ExitCode code, const std::string& message) {
+    const std::string document =
+        common.json ? textOf(documentOf(code, {{.message = message}}, 1)) : "";
+    return LastWords{join("tangere: ", message, "\n"), document};
+  };
+  interrupted_ = wordsFor(kInterrupted, join("interrupted while ", work));
+  time_up_ = wordsFor(kResourceLimit, join("the time limit was reached while ", work));
+  endsAtOnce = this;
+  if (interrupted()) endAtOnce(isTimeUp());
+}
+
+EndsAtOnce::~EndsAtOnce() { endsAtOnce = outer_; }
 
 CommandError::CommandError(ExitCode code, std::vector<Diagnostic> diagnostics,
                            std::size_t numErrors)
@@ -72,15 +119,8 @@ int reportError(const CommandError& error, const CommonOptions& common) {
   if (error.numErrors() > listed)
     std::fprintf(stderr, "tangere: and %zu more errors\n", error.numErrors() - listed);
   if (common.json) {
-    Json errors = Json::array();
-    for (std::size_t i = 0; i < listed; ++i)
-      errors.push_back({{"file", list[i].file},
-                        {"line", list[i].line},
-                        {"column", list[i].column},
-                        {"message", list[i].message}});
-    printJson({{"exit_code", static_cast<int>(error.code())},
-               {"num_errors", error.numErrors()},
-               {"errors", errors}});
+    const auto end = list.begin() + static_cast<std::ptrdiff_t>(listed);
+    printJson(documentOf(error.code(), {list.begin(), end}, error.numErrors()));
   }
   return error.code();
 }
@@ -93,10 +133,7 @@ void warn(const CommonOptions& common, const std::string& text) {
   if (common.quiet < 2) std::fprintf(stderr, "tangere: warning: %s\n", text.c_str());
 }
 
-void printJson(const Json& document) {
-  // Names come from files: a byte that is not UTF-8 must not cost the user the whole answer.
-  std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
-}
+void printJson(const Json& document) { std::cout << textOf(document) << std::flush; }
 
 void flushStdout() {
   if (!(std::cout << std::flush) || std::fflush(stdout) != 0)

@@ -111,6 +111,27 @@ void limitTime(double seconds);
 [[nodiscard]] const std::atomic<bool>& interruptFlag();
 void throwIfInterrupted();
 
+/// While one lives, SIGINT, SIGTERM and the time limit end the program at once: for work that looks
+/// for no interrupt, such as loading, while no file is open that would have to be finished.
+class EndsAtOnce {
+ public:
+  /// `work`: what the user is told was cut, "FILE was read".
+  EndsAtOnce(const CommonOptions& common, const std::string& work);
+  ~EndsAtOnce();
+  EndsAtOnce(const EndsAtOnce&) = delete;
+  EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+
+ private:
+  friend void endAtOnce(bool isTimeUp);
+
+  /// What is printed then, made before: a signal handler may not allocate.
+  struct LastWords {
+    std::string message, document;
+  };
+  LastWords interrupted_, time_up_;
+  const EndsAtOnce* outer_;
+};
+
 /// The parts one after the other. (Chains of + on strings trip gcc 12's -Wrestrict.)
 template <class... Parts>
 [[nodiscard]] std::string join(const Parts&... parts) {

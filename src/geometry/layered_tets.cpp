@@ -16,6 +16,9 @@ namespace {
 
 constexpr Real kPi = 3.14159265358979323846;
 
+// A hull as thin as a hundredth of its width needs about 30,000, and they grow with the square.
+constexpr std::size_t kMaxTriangles = 200'000;
+
 /// A closed surface whose long edges are cut at their midpoints, the longest first, so that
 /// triangles never become much thinner than they were.
 class SurfaceCutter {
@@ -25,9 +28,14 @@ class SurfaceCutter {
     for (int t = 0; t < static_cast<int>(triangles_.size()); ++t) attach(t);
   }
 
-  void cutEdgesAbove(Real length) {
+  /// False when it stopped at so many triangles.
+  bool cutEdgesAbove(Real length, std::size_t maxTriangles) {
     const Real limit = length * length;
-    while (longestSquared() > limit) cutLongest();
+    while (longestSquared() > limit) {
+      if (triangles_.size() >= maxTriangles) return false;
+      cutLongest();
+    }
+    return true;
   }
   [[nodiscard]] Real longestSquared() const { return -by_length_.begin()->negativeSquare; }
 
@@ -129,7 +137,7 @@ LayeredMesher::LayeredMesher(const Convex& convex)
   // A triangle much wider than its distance from the centre makes flat tetrahedra in every layer.
   const Real depth = -convex.signedDistance(center_).distance;
   SurfaceCutter cutter(&vertices_, &triangles_);
-  cutter.cutEdgesAbove(3 * depth);
+  is_possible_ = cutter.cutEdgesAbove(3 * depth, kMaxTriangles + triangles_.size());
   longest_edge_ = std::sqrt(cutter.longestSquared());
 }
 

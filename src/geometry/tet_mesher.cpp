@@ -451,8 +451,23 @@ Meshed orStuffed(Meshed meshed, const Shape& shape, const TetMeshOptions& option
   return std::move(*stuffed);
 }
 
+/// The faces of a hull as a surface.
+Mesh surfaceOf(const Convex& convex) {
+  std::vector<Triangle> triangles;
+  for (int f = 0; f < convex.numFaces(); ++f) {
+    const std::span<const int> face = convex.face(f);
+    for (std::size_t k = 2; k < face.size(); ++k)
+      triangles.push_back({face[0], face[k - 1], face[k]});
+  }
+  return {convex.vertices(), triangles};
+}
+
 Meshed meshConvex(const Convex& convex, const TetMeshOptions& options) {
   const geometry::LayeredMesher mesher(convex);
+  if (!mesher.isPossible()) {
+    const Mesh surface = surfaceOf(convex);
+    return meshByStuffing(surface, volumeOf(surface), options);
+  }
   const auto count = [&](Real h) { return mesher.count(h); };
   const Real resolution =
       options.resolution > 0 ? options.resolution : chooseResolution(convex, count);

@@ -36,6 +36,9 @@ void requireTetCount(Real numTets, Real resolution, int maxTets);
 class LayeredMesher {
  public:
   explicit LayeredMesher(const Convex& convex);
+  /// False for a hull so thin that its faces would have to be cut into too many triangles: then
+  /// nothing else may be asked for.
+  [[nodiscard]] bool isPossible() const { return is_possible_; }
   [[nodiscard]] TetCounts count(Real resolution) const;
   [[nodiscard]] TetPieces make(Real resolution) const;
 
@@ -45,6 +48,7 @@ class LayeredMesher {
   Vec3 center_{};
   Real mean_radius_ = 0;
   Real longest_edge_ = 0;
+  bool is_possible_ = true;
 };
 
 /// Isosurface stuffing (Labelle, Shewchuk 2007) of a shape of known volume on a body-centred cubic

@@ -8,13 +8,29 @@
 #include "math/quat.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <string_view>
 
 namespace tangere::io {
 
 namespace {
 
 using namespace mjcf_rule;
+
+/// One for a count that is none: whoever reads it says so.
+Real copiesOf(const XmlElement& replicate) {
+  for (const XmlAttribute& attribute : replicate.attributes) {
+    if (attribute.name != "count") continue;
+    std::string_view word = attribute.value;
+    word = takeWord(&word);
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
+    const bool isCount = error == std::errc() && end == word.data() + word.size() && count >= 0;
+    return isCount ? static_cast<Real>(count) : 1;
+  }
+  return 1;
+}
 
 }  // namespace
 
@@ -40,6 +56,8 @@ MjcfBodies::MjcfBodies(RobotImport& import, const MjcfCompiler& compiler,
 void MjcfBodies::read(const XmlElement& worldbody) {
   worldbody.isRead = true;
   if (bodies_[0].element == nullptr) bodies_[0].element = &worldbody;
+  countCopies(worldbody, 1);
+  if (is_full_) return;
   reserveNames(worldbody);
   readChildren(worldbody, {.settings = defaults_.find("main")});
 }
@@ -58,6 +76,38 @@ void MjcfBodies::reserveNames(const XmlElement& worldbody) {
       }
       pending.push_back(&child);
     }
+  }
+}
+
+/// What <replicate> makes of a section that is there so many times, before any of it is made: a few
+/// of them inside each other ask for more than any memory holds.
+void MjcfBodies::countCopies(const XmlElement& section, Real times) {
+  const auto refuse = [&](const XmlElement& at, const std::string& what) {
+    import_.notes.limitIn(*at.file, at.place, "replicate: found more than " + what + ", the limit");
+    is_full_ = true;
+  };
+  const SceneLimits& limits = import_.limits;
+  for (const XmlElement& child : section.children) {
+    if (is_full_) return;
+    Real inside = times;
+    if (child.name == "replicate") {
+      inside *= copiesOf(child);
+      expansion_.copies += inside;
+    }
+    expansion_.elements += times;
+    if (child.name == "body") expansion_.bodies += times;
+    if (child.name == "geom" || child.name == "site") expansion_.shapes += times;
+    const auto most = static_cast<Real>(limits.maxBodies);
+    if (expansion_.copies > most)
+      return refuse(child, std::to_string(limits.maxBodies) + " copies in the file");
+    if (times > 1 && expansion_.bodies > most)
+      return refuse(child, std::to_string(limits.maxBodies) + " bodies");
+    if (times > 1 && expansion_.shapes > static_cast<Real>(limits.maxShapes))
+      return refuse(child, std::to_string(limits.maxShapes) + " shapes");
+    if (times > 1 && expansion_.elements > most + static_cast<Real>(limits.maxShapes))
+      return refuse(child, std::to_string(limits.maxBodies) + " bodies and " +
+                               std::to_string(limits.maxShapes) + " shapes together");
+    countCopies(child, inside);
   }
 }
 
@@ -154,15 +204,6 @@ void MjcfBodies::readReplicate(const XmlElement& element, const Scope& scope) {
   inner.settings = classOf(reader, "childclass", scope.settings);
   if (!reader.has("count")) reader.error(reader.place(), "count is missing, expected a number");
   if (!count || inner.settings == nullptr) return;
-  if (*count > import_.limits.maxBodies - num_copies_) {
-    // Not to the notes of a copy, which nobody sees.
-    import_.notes.limitIn(*element.file, reader.placeOf("count"),
-                          "replicate: found more than " + std::to_string(import_.limits.maxBodies) +
-                              " copies in the file, the limit");
-    is_full_ = true;
-    return;
-  }
-  num_copies_ += static_cast<int>(*count);
   const std::size_t numDigits = std::to_string(*count).size();
   const bool wasCopy = is_copy_;
   const Mat3 turn = rotationFromEuler(compiler_, euler);

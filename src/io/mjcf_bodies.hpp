@@ -106,6 +106,7 @@ class MjcfBodies {
   }
 
   void reserveNames(const XmlElement& worldbody);
+  void countCopies(const XmlElement& section, Real times);
   void readChildren(const XmlElement& section, const Scope& scope);
   void readBody(const XmlElement& element, const Scope& scope);
   void readFrame(const XmlElement& element, const Scope& scope);
@@ -150,7 +151,9 @@ class MjcfBodies {
   ImportNotes muted_{""};  // what copies would say again
   bool is_copy_ = false;
   bool is_full_ = false;  // a limit was reached: nothing more is read
-  int num_copies_ = 0;
+  struct Expansion {
+    Real copies = 0, bodies = 0, shapes = 0, elements = 0;  // beyond any integer, where asked for
+  } expansion_;
 
   std::vector<MjcfBody> bodies_;
   std::map<std::string, int> index_;
