@@ -14,10 +14,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
+#include <span>
 
 namespace tangere::cli {
 
@@ -68,14 +67,6 @@ std::vector<Real> ladderOf(const CompareOptions& options, Real dtOfScene) {
   return steps;
 }
 
-/// No output may destroy the scene.
-void requireDifferentFiles(const CompareOptions& options) {
-  std::error_code ignored;
-  for (const std::string& file : {options.html, svgFile(options, "error_over_dt")})
-    if (!file.empty() && std::filesystem::equivalent(file, options.scene, ignored))
-      throw CommandError(kUsage, join(file, " is the scene"));
-}
-
 StudyOptions studyOptions(const CompareOptions& options, const Model& model, int numThreads) {
   StudyOptions out{.solvers = {},
                    .steps = ladderOf(options, model.options().dt),
@@ -108,7 +99,11 @@ Real stepsOfAll(const StudyOptions& options) {
 /// Files are opened before the runs: better to say now than after hours that one cannot be written.
 class CompareFiles {
  public:
-  explicit CompareFiles(const CompareOptions& options) : options_(options) {
+  CompareFiles(const CompareOptions& options, std::span<const NamedFile> inputs)
+      : options_(options), inputs_(inputs) {
+    const std::vector<NamedFile> outputs{{"--html", options.html},
+                                         {"--svg", svgFile(options, kFirstPlot)}};
+    requireDifferentFiles(outputs, inputs);
     if (!options.html.empty()) page_.emplace(options.html);
     if (!options.svg.empty()) first_plot_.emplace(svgFile(options, kFirstPlot));
   }
@@ -125,7 +120,9 @@ class CompareFiles {
         first_plot_->commit();
         continue;
       }
-      OutputFile file(svgFile(options_, plot.name));
+      const NamedFile output{"--svg", svgFile(options_, plot.name)};
+      requireDifferentFiles({&output, 1}, inputs_);
+      OutputFile file(output.path);
       file.write(standaloneSvg(plot.plot));
       file.commit();
     }
@@ -134,14 +131,15 @@ class CompareFiles {
  private:
   static constexpr const char* kFirstPlot = "error_over_dt";
   const CompareOptions& options_;
+  std::span<const NamedFile> inputs_;
   std::optional<OutputFile> page_, first_plot_;
 };
 
 void compareScene(const CompareOptions& options, const CommonOptions& common) {
   requireUsable(options);
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
-  requireDifferentFiles(options);
-  CompareFiles files(options);
+  const std::vector<NamedFile> inputs = inputsOf(scene, options.scene);
+  CompareFiles files(options, inputs);
   const StudyOptions wanted = studyOptions(options, scene.model, common.threads);
   Study study;
   {

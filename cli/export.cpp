@@ -2,6 +2,7 @@
 //
 // tangere export: a recording as a file of another kind of tool. Today that is MCAP, for Foxglove.
 #include "commands.hpp"
+#include "output_file.hpp"
 #include "progress.hpp"
 
 #include <tangere/mcap.hpp>
@@ -26,10 +27,8 @@ void requireUsable(const ExportOptions& options) {
     throw CommandError(kUsage, "--rate: expected frames a second, finite and not negative");
   if (std::filesystem::path(options.output).extension() != ".mcap")
     throw CommandError(kUsage, join("-o ", options.output, ": recordings are exported as .mcap"));
-  std::error_code ignored;
-  for (const std::string& output : {options.output, options.output + ".partial"})
-    if (std::filesystem::equivalent(options.recording, output, ignored))
-      throw CommandError(kUsage, join(output, " is the recording"));
+  requireDifferentFiles(std::vector<NamedFile>{{"-o", options.output}},
+                        std::vector<NamedFile>{{"the recording", options.recording}});
 }
 
 void print(const ExportOptions& options, const RecordingReader& recording,

@@ -4,6 +4,7 @@
 // and says how good the result is.
 #include "commands.hpp"
 #include "mesh_input.hpp"
+#include "output_file.hpp"
 #include "progress.hpp"
 
 #include <tangere/error.hpp>
@@ -87,9 +88,8 @@ void requireOutput(const MeshOptions& options) {
   if (extension != ".msh" && extension != ".vtk")
     throw CommandError(kUsage,
                        join("-o ", options.output, ": volume files are written as .msh or .vtk"));
-  std::error_code error;
-  if (!options.file.empty() && std::filesystem::equivalent(options.file, options.output, error))
-    throw CommandError(kUsage, join(options.output, ": the input is not written over"));
+  requireDifferentFiles(std::vector<NamedFile>{{"-o", options.output}},
+                        std::vector<NamedFile>{{"the input", options.file}});
   if (options.resolution && !(*options.resolution > 0 && std::isfinite(*options.resolution)))
     throw CommandError(kUsage, "--resolution: expected a length, finite and above 0 [m]");
 }
@@ -162,6 +162,7 @@ void runMesh(const MeshOptions& options, const CommonOptions& common) {
   requireOutput(options);
   TetMeshSummary summary = [&] {
     const ProgressWatch watch(common, {.title = "mesh"});
+    const EndsAtOnce endsAtOnce(common, "the solid was filled");
     return make(options);
   }();
   throwIfInterrupted();

@@ -3,64 +3,77 @@
 
 #include "console.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <tangere/error.hpp>
 
 #include <cerrno>
-#include <cstring>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 namespace tangere::cli {
 
-OutputFile::OutputFile(const std::string& path) : path_(path == "-" ? "" : path) {
-  if (path_.empty()) {
-    stream_ = stdout;
-    return;
+namespace {
+
+/// What is thrown about a file says which.
+template <class Function>
+void forCommand(const Function& function) {
+  try {
+    function();
+  } catch (const FileError& error) {
+    throw CommandError(kInputOutput, error.what());
   }
-  struct stat info {};
-  if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    // A device such as /dev/null cannot be replaced by renaming: write to it directly.
-    if (S_ISDIR(info.st_mode)) {
-      errno = EISDIR;
-      fail("cannot be written");
-    }
-    stream_ = std::fopen(path_.c_str(), "w");
-    if (stream_ == nullptr) fail("cannot be written");
-    return;
-  }
-  temporary_ = path_ + ".part" + std::to_string(getpid());
-  const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    temporary_.clear();
-    fail("cannot be written");
-  }
-  stream_ = fdopen(descriptor, "w");
-  if (stream_ == nullptr) fail("cannot be written");
 }
 
-OutputFile::~OutputFile() {
-  if (stream_ != nullptr && stream_ != stdout) std::fclose(stream_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+[[noreturn]] void failStdout() {
+  throw CommandError(kInputOutput,
+                     {{.file = "stdout",
+                       .message = "cannot be written: " + std::generic_category().message(errno)}});
+}
+
+void requireDifferent(const NamedFile& output, const NamedFile& other, const char* ending) {
+  if (output.path.empty() || output.path == "-" || other.path.empty()) return;
+  if (isSameFile(output.path, other.path + ending) ||
+      isSameFile(output.path + ".partial", other.path))
+    throw CommandError(kUsage,
+                       join(output.what, " ", output.path, " is the same file as ", other.what));
+}
+
+}  // namespace
+
+bool isSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error) && !error) return true;
+  const auto pathA = std::filesystem::weakly_canonical(a, error);
+  const auto pathB = std::filesystem::weakly_canonical(b, error);
+  return !error && pathA == pathB;
+}
+
+void requireDifferentFiles(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const NamedFile& input : inputs) requireDifferent(outputs[i], input, "");
+    for (std::size_t k = 0; k < i; ++k) {
+      requireDifferent(outputs[k], outputs[i], "");
+      requireDifferent(outputs[k], outputs[i], ".partial");
+    }
+  }
+}
+
+OutputFile::OutputFile(const std::string& path) {
+  if (!path.empty() && path != "-") forCommand([&] { file_.emplace(path); });
 }
 
 void OutputFile::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) fail("cannot be written");
+  if (file_)
+    forCommand([&] { file_->write(text); });
+  else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    failStdout();
 }
 
 void OutputFile::commit() {
-  if (std::fflush(stream_) != 0) fail("cannot be written");
-  if (temporary_.empty()) return;
-  if (fsync(fileno(stream_)) != 0) fail("cannot be written");
-  const bool closed = std::fclose(stream_) == 0;
-  stream_ = nullptr;
-  if (!closed || std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be written");
-  temporary_.clear();
-}
-
-void OutputFile::fail(const char* what) const {
-  const std::string reason = std::strerror(errno);
-  throw CommandError(kInputOutput, {{.file = path_.empty() ? "stdout" : path_,
-                                     .message = std::string(what) + ": " + reason}});
+  if (file_)
+    forCommand([&] { file_->commit(); });
+  else if (std::fflush(stdout) != 0)
+    failStdout();
 }
 
 }  // namespace tangere::cli

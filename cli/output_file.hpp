@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output that appears under its final name only when it is complete: it is written to a temporary
-// file beside it, flushed to the disk, and renamed. A failure or an interrupt leaves nothing.
+// What a command writes: to stdout, or to a file that appears under its name only when it is
+// complete and that is none of those the command reads.
 #pragma once
 
-#include <cstdio>
+#include <tangere/output_file.hpp>
+
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace tangere::cli {
 
+/// A file that a command reads or writes, and what it is to the user: "--record", "the scene".
+struct NamedFile {
+  std::string what, path;
+};
+
+/// Whether two names mean one file, which need not exist yet.
+[[nodiscard]] bool isSameFile(const std::string& a, const std::string& b);
+
+/// No output, nor its .partial, may destroy an input or another output; those without a path do not
+/// count. Throws CommandError with kUsage and both names.
+void requireDifferentFiles(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
+
 class OutputFile {
  public:
   /// "" or "-": stdout. Throws CommandError with kInputOutput, as write() and commit() do.
   explicit OutputFile(const std::string& path);
-  ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -23,10 +37,7 @@ class OutputFile {
   void commit();
 
  private:
-  [[noreturn]] void fail(const char* what) const;
-
-  std::string path_, temporary_;
-  std::FILE* stream_ = nullptr;
+  std::optional<tangere::OutputFile> file_;  // none: stdout
 };
 
 }  // namespace tangere::cli

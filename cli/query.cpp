@@ -251,6 +251,9 @@ Json rowsJson(const std::vector<ShapePair>& pairs, const std::vector<Answer>& an
 }
 
 void runQuery(const QueryOptions& options, const CommonOptions& common) {
+  requireDifferentFiles(
+      std::vector<NamedFile>{{"-o", options.output}},
+      std::vector<NamedFile>{{"the pairs", options.pairs}, {"--hulls", options.hulls}});
   const std::vector<ShapePair> pairs = readPairs(options.pairs, options.hulls, common);
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Answer> answers = askAll(pairs, options, common);

@@ -88,54 +88,40 @@ void requireUsable(const RunOptions& options) {
     usage("--trace follows the phases of one environment: use it without --envs");
 }
 
-bool isSameFile(const std::string& a, const std::string& b) {
-  std::error_code error;
-  if (std::filesystem::equivalent(a, b, error) && !error) return true;
-  const auto pathA = std::filesystem::weakly_canonical(a, error);
-  const auto pathB = std::filesystem::weakly_canonical(b, error);
-  return !error && pathA == pathB;
-}
-
-/// No output may destroy an input or another output. A checkpoint may be the one that was resumed
-/// from: it is read before, and replaced in one move.
-void requireDifferentFiles(const RunOptions& options) {
-  struct File {
-    const char* what;
-    std::string path;
-  };
-  std::vector<File> outputs;
-  const auto addOutput = [&](const char* what, const std::string& path) {
-    if (path.empty()) return;
-    outputs.push_back({what, path});
-    outputs.push_back({what, path + ".partial"});
-  };
-  addOutput("--record", options.record);
-  addOutput("--replay", options.replay);
-  addOutput("--trace", options.trace);
-  addOutput("--checkpoint", options.checkpoint);
-  addOutput("--events", options.events);
-  const auto clash = [](const File& a, const File& b) {
-    if (std::string_view(a.what) != b.what && isSameFile(a.path, b.path))
-      throw CommandError(kUsage, join(a.what, " ", a.path, " is the same file as ", b.what));
-  };
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    clash(outputs[i], {"the scene", options.scene});
-    const bool isCheckpoint = std::string_view(outputs[i].what) == "--checkpoint";
-    if (!options.resume.empty() && !isCheckpoint) clash(outputs[i], {"--resume", options.resume});
-    for (std::size_t k = 0; k < i; ++k) clash(outputs[k], outputs[i]);
-  }
+/// A checkpoint may be the one that was resumed from: it is read before, and replaced in one move.
+void requireDifferentFiles(const RunOptions& options, const Scene& scene) {
+  const std::vector<NamedFile> outputs{{"--record", options.record},
+                                       {"--replay", options.replay},
+                                       {"--trace", options.trace},
+                                       {"--checkpoint", options.checkpoint},
+                                       {"--events", options.events}};
+  requireDifferentFiles(outputs, inputsOf(scene, options.scene));
+  if (options.resume.empty()) return;
+  for (const NamedFile& output : outputs)
+    if (output.what != "--checkpoint")
+      requireDifferentFiles({&output, 1}, std::vector<NamedFile>{{"--resume", options.resume}});
 }
 
 /// Better to say so now than after hours.
-void requireWritableFolder(const std::string& file) {
+void requireWritable(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const std::string name = folder.empty() ? "." : folder.string();
   if (access(name.c_str(), W_OK | X_OK) != 0)
     throw CommandError(kInputOutput, {{.file = file,
                                        .message = "cannot be written: " +
                                                   std::generic_category().message(errno)}});
-  if (std::filesystem::is_directory(file))
-    throw CommandError(kInputOutput, {{.file = file, .message = "cannot be written: a folder"}});
+  std::error_code error;
+  const auto refuse = [&](const char* reason) {
+    throw CommandError(kInputOutput,
+                       {{.file = file, .message = join("cannot be written: ", reason)}});
+  };
+  const auto status = std::filesystem::status(file, error);
+  if (std::filesystem::is_directory(status)) refuse("a folder");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    refuse("not a regular file");
+  if (!std::filesystem::exists(status) &&
+      std::filesystem::is_symlink(std::filesystem::symlink_status(file, error)))
+    refuse("a link to nothing");
 }
 
 std::uint64_t stepsToReach(const RunOptions& options, Real dt_s) {
@@ -160,7 +146,7 @@ class Run {
         simulator_(environments_.first()) {
     if (!options.keyframe.empty()) startFromKeyframe();
     if (!options.resume.empty()) resume();
-    if (!options.checkpoint.empty()) requireWritableFolder(options.checkpoint);
+    if (!options.checkpoint.empty()) requireWritable(options.checkpoint);
     const std::vector<VisualShape> visuals = options.replay.empty() && options.record.empty()
                                                  ? std::vector<VisualShape>{}
                                                  : visualsFor(scene, common);
@@ -172,7 +158,7 @@ class Run {
       trace_.emplace(options.trace, "tangere run " + options.scene);
       simulator_.setProfiling(true);
     }
-    if (!options.events.empty()) requireWritableFolder(options.events);
+    if (!options.events.empty()) requireWritable(options.events);
     if (!options.record.empty())
       recording_.emplace(options.record, simulator_.model(), RecordingOptions{.visuals = visuals});
     if (options.resume.empty()) record();  // the step resumed from is in the earlier recording
@@ -402,9 +388,9 @@ class Run {
 
 void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
-  requireDifferentFiles(options);
   if (options.timeLimit_s) limitTime(*options.timeLimit_s);
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
+  requireDifferentFiles(options, scene);
   const Model model = modelFor(scene, options.scene,
                                {.solver = options.solver,
                                 .dt_s = options.dt_s,

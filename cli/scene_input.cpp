@@ -23,6 +23,7 @@ Scene loadSceneFor(const std::string& file, const CommonOptions& common,
                    const std::vector<std::string>& assetRoots) {
   SceneLimits limits;
   for (const std::string& root : assetRoots) limits.assetRoots.emplace_back(root);
+  const EndsAtOnce endsAtOnce(common, join(file, " was read"));
   try {
     Scene scene = loadScene(file, limits);
     for (const ImportNote& note : scene.report.notes)
@@ -37,6 +38,17 @@ Scene loadSceneFor(const std::string& file, const CommonOptions& common,
   }
 }
 
+std::vector<NamedFile> inputsOf(const Scene& scene, const std::string& file) {
+  std::vector<NamedFile> inputs{{"the scene", file}};
+  for (const std::filesystem::path& path : scene.files)
+    inputs.push_back({join(path.string(), ", which the scene reads"), path.string()});
+  for (const VisualShape& visual : scene.visuals)
+    if (!visual.file.empty())
+      inputs.push_back(
+          {join(visual.file.string(), ", which the scene reads"), visual.file.string()});
+  return inputs;
+}
+
 Model modelFor(const Scene& scene, const std::string& file, const SceneChanges& changes,
                const CommonOptions& common) {
   SimulationOptions changed = scene.model.options();
@@ -45,6 +57,7 @@ Model modelFor(const Scene& scene, const std::string& file, const SceneChanges& 
   if (changes.dt_s) changed.dt = *changes.dt_s;
   if (changes.accuracy) changed.accuracy = *changes.accuracy;
   if (changes.excludeStartOverlaps) changed.excludeStartOverlaps = true;
+  const EndsAtOnce endsAtOnce(common, join(file, " was read"));
   try {
     Model model = scene.model.withOptions(changed);
     for (const std::string& sentence : model.unused()) warn(common, join(file, ": ", sentence));
@@ -68,6 +81,7 @@ int keyframeNamed(const std::string& name, const Model& model, const std::string
 }
 
 std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& common) {
+  const EndsAtOnce endsAtOnce(common, join(scene.name, " was read"));
   std::vector<std::string> notes;
   std::vector<VisualShape> visuals = readVisuals(scene.visuals, &notes);
   for (const std::string& note : notes) warn(common, note);

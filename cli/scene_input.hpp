@@ -4,6 +4,7 @@
 #pragma once
 
 #include "console.hpp"
+#include "output_file.hpp"
 
 #include <tangere/scene.hpp>
 
@@ -20,6 +21,9 @@ namespace tangere::cli {
 /// included files may also come from `assetRoots`.
 [[nodiscard]] Scene loadSceneFor(const std::string& file, const CommonOptions& common,
                                  const std::vector<std::string>& assetRoots = {});
+
+/// All files of a scene: no output may be one of them.
+[[nodiscard]] std::vector<NamedFile> inputsOf(const Scene& scene, const std::string& file);
 
 /// What the options of a command change about a scene.
 struct SceneChanges {

@@ -83,6 +83,9 @@ struct Scene {
   std::string name{};  ///< of the file, without folder and extension
   /// Of robot files; bodies without any look as they collide. Their mesh files were not opened.
   std::vector<VisualShape> visuals{};
+  /// Every file that was read for it, in that order: itself, what it includes, meshes. What a run
+  /// writes must be none of these, nor a file of `visuals`.
+  std::vector<std::filesystem::path> files{};
 };
 
 /// Reads a scene file: the native scene, MJCF, URDF or SDFormat; what it is, its content tells.

@@ -5,8 +5,8 @@
 // CRC, not a hash: it is certain, not only likely, to see every wrong bit and every burst of 64.
 #include <tangere/checkpoint.hpp>
 #include <tangere/error.hpp>
+#include <tangere/output_file.hpp>
 
-#include "io/partial_file.hpp"
 #include "io/recording_layout.hpp"
 
 #include <fcntl.h>
@@ -192,23 +192,6 @@ Checkpoint decode(std::span<const std::byte> bytes, const Model& model) {
   return checkpoint;
 }
 
-void writeAll(int descriptor, std::span<const std::byte> bytes, const std::string& path) {
-  std::size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t count = write(descriptor, bytes.data() + written, bytes.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count > 0) {
-      written += static_cast<std::size_t>(count);
-      continue;
-    }
-    const int error = count < 0 ? errno : EIO;
-    close(descriptor);
-    unlink(path.c_str());
-    throw FileError(path + ": cannot be written beyond " + std::to_string(written) +
-                    " bytes: " + std::strerror(error));
-  }
-}
-
 std::vector<std::byte> readAll(const std::string& path) {
   // Not blocking: a pipe that nobody writes to is no checkpoint either.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -257,10 +240,9 @@ void RunCounters::add(const StepReport& report, const EnergyLedger& ledger) {
 void saveCheckpoint(const std::filesystem::path& path, const Model& model, const State& state,
                     const RunCounters& counters) {
   const std::vector<std::byte> bytes = encode(model, state, counters);
-  const std::string name = path.string();
-  const int descriptor = io::openPartial(name);
-  writeAll(descriptor, bytes, io::partialName(name));
-  io::finishPartial(name, descriptor);
+  OutputFile file(path);
+  file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  file.commit();
 }
 
 Checkpoint loadCheckpoint(const std::filesystem::path& path, const Model& model) {

@@ -73,7 +73,7 @@ std::array<std::uint32_t, 256> makeCrcTable() {
 }  // namespace
 
 McapWriter::McapWriter(const std::string& path, std::string_view library, bool isCompressed)
-    : path_(path), is_compressed_(isCompressed), descriptor_(openPartial(path)) {
+    : path_(outputName(path)), is_compressed_(isCompressed), descriptor_(openPartial(path_)) {
   std::string header;
   addText(header, "");  // no profile: times are those of the simulation, not of a ROS clock
   addText(header, library);

@@ -4,6 +4,7 @@
 #include "io/mesh_file.hpp"
 
 #include <fstream>
+#include <set>
 #include <string>
 #include <system_error>
 
@@ -20,6 +21,8 @@ namespace {
 [[noreturn]] void refuse(std::string_view name, const std::string& message) {
   throw InvalidInput(std::string(name) + ": " + message);
 }
+
+thread_local FilesRead* innermost = nullptr;
 
 std::string lowerExtension(const std::filesystem::path& path) {
   std::string out = path.extension().string();
@@ -47,6 +50,19 @@ TriangleMesh readMeshFile(const std::filesystem::path& path, std::string_view na
   return readGlb(bytes, name, limits, ignored);
 }
 
+FilesRead::FilesRead() : outer_(innermost) { innermost = this; }
+
+FilesRead::~FilesRead() { innermost = outer_; }
+
+std::vector<std::filesystem::path> FilesRead::take() {
+  std::vector<std::filesystem::path> out;
+  std::set<std::filesystem::path> seen;
+  for (std::filesystem::path& path : paths_)
+    if (seen.insert(path).second) out.push_back(std::move(path));
+  paths_.clear();
+  return out;
+}
+
 std::string readRegularFile(const std::filesystem::path& path, std::string_view name,
                             std::size_t maxBytes) {
   std::error_code error;
@@ -61,6 +77,7 @@ std::string readRegularFile(const std::filesystem::path& path, std::string_view 
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(name, "cannot be opened");
+  if (innermost != nullptr) innermost->paths_.push_back(path);
   std::string content(static_cast<std::size_t>(size), '\0');
   file.read(content.data(), static_cast<std::streamsize>(content.size()));
   if (static_cast<std::uintmax_t>(file.gcount()) != size) {

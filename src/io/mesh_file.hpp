@@ -21,6 +21,25 @@ using tangere::LimitExceeded;
 [[nodiscard]] std::string readRegularFile(const std::filesystem::path& path, std::string_view name,
                                           std::size_t maxBytes);
 
+/// Collects the paths of the files that readRegularFile() opens while it lives, in this thread; the
+/// innermost of several.
+class FilesRead {
+ public:
+  FilesRead();
+  ~FilesRead();
+  FilesRead(const FilesRead&) = delete;
+  FilesRead& operator=(const FilesRead&) = delete;
+
+  /// Each once, in order of reading; empty from then on.
+  [[nodiscard]] std::vector<std::filesystem::path> take();
+
+ private:
+  friend std::string readRegularFile(const std::filesystem::path&, std::string_view, std::size_t);
+
+  std::vector<std::filesystem::path> paths_;
+  FilesRead* outer_;
+};
+
 /// readMesh() with the name for messages apart from the path. What the reader passed over (textures
 /// and the like) is added to `ignored` where there is one.
 [[nodiscard]] TriangleMesh readMeshFile(const std::filesystem::path& path, std::string_view name,

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 namespace tangere::io {
 
@@ -41,14 +42,33 @@ bool hasName(int descriptor, const std::string& path) {
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
+/// Links are not followed: what is renamed over one destroys it.
+void requireReplaceable(const std::string& name) {
+  struct stat info {};
+  if (lstat(name.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    throw FileError(name + ": cannot be written: " +
+                    (S_ISDIR(info.st_mode) ? "a folder" : "not a regular file"));
+}
+
 }  // namespace
+
+std::string outputName(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(path, error))) {
+    requireReplaceable(path);
+    return path;
+  }
+  const fs::path target = fs::canonical(path, error);
+  if (error) throw FileError(path + ": cannot be written: a link to nothing");
+  requireReplaceable(target.string());
+  return target.string();
+}
 
 std::string partialName(const std::string& name) { return name + ".partial"; }
 
 int openPartial(const std::string& name) {
-  struct stat info {};
-  if (stat(name.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    throw FileError(name + ": cannot be written: not a regular file");
+  requireReplaceable(name);
   const std::string path = partialName(name);
   const int descriptor =
       open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);

@@ -167,7 +167,7 @@ struct RecordingWriter::Impl {
   std::uint64_t framesWritten = 0;
 
   explicit Impl(const std::filesystem::path& path)
-      : name(path.string()), partial(io::partialName(name)) {}
+      : name(io::outputName(path.string())), partial(io::partialName(name)) {}
   Impl(const std::filesystem::path& path, const Model& model, const RecordingOptions& options);
   ~Impl();
   void createFile(const Model& model, const RecordingOptions& options);

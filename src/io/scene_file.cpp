@@ -34,6 +34,7 @@ bool isXml(std::string_view text) {
 
 Scene loadScene(const std::filesystem::path& path, const SceneLimits& limits) {
   const std::string name = path.string();
+  io::FilesRead files;
   std::string text;
   try {
     text = io::readRegularFile(path, name, limits.maxBytes);
@@ -47,8 +48,10 @@ Scene loadScene(const std::filesystem::path& path, const SceneLimits& limits) {
     refuse(SceneError::Cause::Content, name,
            "found " + format + ", expected a native scene in TOML, MJCF, URDF or SDFormat");
   }
-  if (isXml(text)) return readSceneXml(text, path.parent_path(), name, limits);
-  return readSceneToml(text, path.parent_path(), name, limits);
+  Scene scene = isXml(text) ? readSceneXml(text, path.parent_path(), name, limits)
+                            : readSceneToml(text, path.parent_path(), name, limits);
+  scene.files = files.take();
+  return scene;
 }
 
 }  // namespace tangere

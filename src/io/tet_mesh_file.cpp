@@ -4,15 +4,12 @@
 // their name and renamed when they are complete.
 #include <tangere/error.hpp>
 #include <tangere/io.hpp>
+#include <tangere/output_file.hpp>
 
 #include "io/mesh_file.hpp"
-#include "io/partial_file.hpp"
-
-#include <unistd.h>
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 
@@ -173,24 +170,6 @@ std::string vtkText(const TetMesh& mesh, MeshEncoding encoding) {
   return out.text();
 }
 
-/// Leaves nothing behind when the disk is full.
-void writeWhole(const std::string& name, std::string_view text) {
-  const int descriptor = io::openPartial(name);
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = write(descriptor, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      const int error = errno;
-      unlink(io::partialName(name).c_str());
-      close(descriptor);
-      throw FileError(name + ": cannot be written: " + std::strerror(error) + " after " +
-                      std::to_string(done) + " bytes");
-    }
-    done += static_cast<std::size_t>(written);
-  }
-  io::finishPartial(name, descriptor);
-}
-
 }  // namespace
 
 TetMesh readTetMesh(const std::filesystem::path& path, std::vector<std::string>* notes,
@@ -211,8 +190,9 @@ void writeTetMesh(const std::filesystem::path& path, const TetMesh& mesh, MeshEn
   const std::string extension = lowerExtension(path);
   if (extension != ".msh" && extension != ".vtk")
     refuse(path, "volume files are written as .msh or .vtk, not '" + extension + "'");
-  writeWhole(path.string(),
-             extension == ".msh" ? mshText(mesh, encoding) : vtkText(mesh, encoding));
+  OutputFile file(path);
+  file.write(extension == ".msh" ? mshText(mesh, encoding) : vtkText(mesh, encoding));
+  file.commit();
 }
 
 }  // namespace tangere

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files that were found to hurt: outputs never destroy what a run reads, loading is bounded and can be ended.
+
+  test_faults.py TANGERE [unittest options]"""
+import json
+import math
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program_test import ProgramTest
+
+PROGRAM = ""
+
+# A wedge, 8 x 4 x 3 cm, in centimetres.
+WEDGE = """v -4 -2 -1.5
+v 4 -2 -1.5
+v 4 2 -1.5
+v -4 2 -1.5
+v -4 -2 1.5
+v -4 2 1.5
+f 1 4 3 2
+f 1 2 5
+f 3 4 6
+f 2 3 6 5
+f 4 1 5 6
+"""
+ROBOT = """<robot name="r"><link name="base"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="look.obj" scale="0.01 0.01 0.01"/></geometry></visual>
+<collision><geometry><mesh filename="wedge.obj" scale="0.01 0.01 0.01"/></geometry></collision></link></robot>
+"""
+SCENE = """
+[[model]]
+file = "robot.urdf"
+name = "robot"
+
+[[body]]
+name = "wedge"
+position = [1, 0, 0]
+mass = 1
+inertia = [1, 1, 1]
+shapes = [{ mesh = "sub/other.obj", scale = 0.01, representation = "convex" }]
+"""
+# The tip of this arm is a wedge squeezed to 40 nm beside a link that touches by pressure: cut into pieces as thin as
+# it is, it had some 10^12 triangles.
+FLAT_HULL = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="base"><inertial><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial><collision><geometry><sphere radius="0.1"/></geometry>
+<drake:proximity_properties><drake:compliant_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>
+<drake:mesh_resolution_hint value="0.05"/></drake:proximity_properties></collision></link>
+<link name="tip"><inertial><mass value="0.5"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>
+<collision><geometry><mesh filename="wedge.obj" scale="0.5 1e-6 0.5"/></geometry></collision></link>
+<joint name="j" type="prismatic"><parent link="base"/><child link="tip"/><origin xyz="0 0 5"/><axis xyz="0 0 1"/>
+<limit lower="-0.1" upper="0.1" effort="1" velocity="1"/></joint></robot>
+"""
+GIGABYTE = 1 << 30
+
+
+class FaultTest(ProgramTest):
+    seconds = 120
+
+    def most_memory(self):
+        """Of the largest program that has ended [bytes]; ru_maxrss is in kB."""
+        return 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+class Outputs(FaultTest):
+    OPTIONS = ("--record", "--replay", "--trace", "--checkpoint", "--events")
+
+    def setUp(self):
+        super().setUp()
+        (self.path / "sub").mkdir()
+        for name, text in (("scene.toml", SCENE), ("robot.urdf", ROBOT), ("wedge.obj", WEDGE), ("look.obj", WEDGE), ("sub/other.obj", WEDGE)):
+            self.file(name, text)
+        self.scene = self.name("scene.toml")
+        self.inputs = {path: path.read_bytes() for path in sorted(self.path.rglob("*")) if path.is_file()}
+
+    def require_inputs_unchanged(self):
+        for path, content in self.inputs.items():
+            self.assertEqual(path.read_bytes(), content, path)
+
+    def test_no_output_of_a_run_is_a_file_that_its_scene_reads(self):
+        self.assertEqual(len(self.inputs), 5)
+        (self.path / "link").symlink_to("wedge.obj")
+        os.link(self.name("sub/other.obj"), self.name("same"))
+        for option in self.OPTIONS:
+            for name in ("scene.toml", "robot.urdf", "wedge.obj", "look.obj", "sub/other.obj", "link", "same", "sub/../look.obj"):
+                message = self.run_program("run", self.scene, "--steps", "2", option, self.name(name), code=2)[1]
+                self.assertIn("is the same file as", message)
+        self.run_program("compare", self.scene, "--html", self.name("wedge.obj"), code=2)
+        self.require_inputs_unchanged()
+
+    def test_the_file_that_an_output_is_before_it_is_complete_is_no_input_either(self):
+        os.rename(self.name("wedge.obj"), self.name("a.partial.obj"))
+        self.file("robot.urdf", ROBOT.replace("wedge.obj", "a.obj.partial.obj"))
+        os.rename(self.name("a.partial.obj"), self.name("a.obj.partial.obj"))
+        self.run_program("run", self.scene, "--steps", "2", "--record", self.name("a.obj"))
+        os.rename(self.name("scene.toml"), self.name("x.partial"))
+        for option in self.OPTIONS:
+            self.run_program("run", self.name("x.partial"), "--steps", "2", option, self.name("x"), code=2)
+        self.assertEqual(self.inputs[pathlib.Path(self.scene)], (self.path / "x.partial").read_bytes())
+
+    def test_an_output_is_new_or_a_regular_file(self):
+        os.mkfifo(self.name("pipe"))
+        for name, target in (("null", "/dev/null"), ("nowhere", "missing"), ("folder", "sub"), ("to_pipe", "pipe")):
+            (self.path / name).symlink_to(target)
+        for option in self.OPTIONS:
+            for name in ("pipe", "null", "nowhere", "folder", "to_pipe", "sub", "/dev/null", "/dev/full"):
+                message = self.run_program("run", self.scene, "--steps", "2", option, self.path / name, code=6)[1]
+                self.assertIn("cannot be written: ", message)
+        self.assertTrue((self.path / "null").is_symlink() and os.path.islink(self.name("nowhere")))
+        self.assertFalse((self.path / "missing").exists())
+        self.assertEqual([path.name for path in self.path.rglob("*.partial")], [])
+
+    def test_a_link_to_a_file_stays_a_link_and_its_file_is_replaced(self):
+        for option in self.OPTIONS:
+            real = self.path / "sub" / ("real" + option)
+            real.write_bytes(b"old")
+            link = self.path / ("link" + option)
+            link.symlink_to(real)
+            self.run_program("run", self.scene, "--steps", "2", "--solver", "sap", option, link)
+            self.assertTrue(link.is_symlink())
+            self.assertNotEqual(real.read_bytes(), b"old")
+
+    def test_two_runs_do_not_write_one_page(self):
+        slow = self.file("slow.toml", "[[body]]\nname = 'a'\nposition = [0, 0, 1]\nshapes = [{ sphere = 0.1 }]\n")
+        first = subprocess.Popen([PROGRAM, "run", slow, "--steps", "1000000000", "-q", "--replay", self.name("a.html")])
+        try:
+            end = time.time() + 30
+            while not (self.path / "a.html.partial").exists() and time.time() < end:
+                time.sleep(0.01)
+            self.assertIn("another run", self.run_program("run", slow, "--steps", "2", "--replay", self.name("a.html"), code=6)[1])
+        finally:
+            first.send_signal(signal.SIGINT)
+            self.assertEqual(first.wait(60), 130)
+        self.assertGreater((self.path / "a.html").stat().st_size, 1000)
+
+    def test_volume_files_pages_and_tables_keep_what_they_are_made_from(self):
+        self.run_program("mesh", "--sphere", "0.1", "-o", self.name("ball.msh"))
+        before = (self.path / "ball.msh").read_bytes()
+        (self.path / "again.msh").symlink_to("ball.msh")
+        self.run_program("mesh", self.name("ball.msh"), "-o", self.name("again.msh"), code=2)
+        self.run_program("mesh", "--sphere", "0.1", "-o", self.name("sub/../ball.msh"), "--ascii")
+        self.assertNotEqual((self.path / "ball.msh").read_bytes(), before)
+        pairs = self.file("pairs.csv", "id\n")
+        self.run_program("query", pairs, "-o", pairs, code=2)
+        self.assertEqual(pathlib.Path(pairs).read_text(), "id\n")
+
+
+class Loading(FaultTest):
+    def test_a_hull_as_thin_as_nothing_beside_a_pressure_shape_loads(self):
+        self.file("wedge.obj", WEDGE)
+        begin = time.process_time()
+        document = json.loads(self.run_program("run", self.file("flat.urdf", FLAT_HULL), "--steps", "20", "--json")[0])
+        self.assertEqual(document["steps"], 20)
+        self.assertLess(time.process_time() - begin, 10)
+        self.assertLess(self.most_memory(), GIGABYTE)
+
+    def test_copies_inside_copies_are_counted_before_they_are_made(self):
+        inside = '<body><geom size="0.1"/></body>'
+        for times, what in ((6, "1000000 copies"), (128, "nesting|copies")):
+            text = '<replicate count="1000" offset="1 0 0">' * times + inside + "</replicate>" * times
+            scene = self.file("nested.xml", f"<mujoco><worldbody>{text}</worldbody></mujoco>")
+            self.assertRegex(self.run_program("run", scene, code=5)[1], what)
+        # One copy each, but twenty bodies in every one of a hundred thousand; and shapes, and joints of one body.
+        for count, part, what in (("100000", inside * 20, "1000000 bodies"), ("900000", '<geom size="0.1"/>' * 5, "4000000 shapes"),
+                                  ("900000", '<frame/>' * 6, "together")):
+            scene = self.file("wide.xml", f'<mujoco><worldbody><replicate count="{count}">{part}</replicate></worldbody></mujoco>')
+            self.assertIn(what, self.run_program("run", scene, code=5)[1])
+        self.assertLess(self.most_memory(), GIGABYTE)
+        # What is allowed is made: 3 x 4 x 5 of them.
+        scene = self.file("some.xml", '<mujoco><worldbody><replicate count="3" offset="9 0 0"><replicate count="4" offset="0 9 0">'
+                                      f'<replicate count="5" offset="0 0 9">{inside}</replicate></replicate></replicate></worldbody></mujoco>')
+        self.assertEqual(len(json.loads(self.run_program("run", scene, "--steps", "1", "--json")[0])["bodies"]), 60)
+
+    def slow_scene(self):
+        """The hull of so many points on a sphere takes seconds."""
+        count, turn = 250_000, math.pi * (3 - math.sqrt(5))
+        lines = []
+        for i in range(count):
+            z = 1 - (2 * i + 1) / count
+            r = math.sqrt(1 - z * z)
+            lines.append(f"v {r * math.cos(turn * i):.9f} {r * math.sin(turn * i):.9f} {z:.9f}")
+        self.file("ball.obj", "\n".join(lines) + "\nf 1 2 3\n")
+        return self.file("slow.toml", '[[body]]\nname = "a"\nmass = 1\ninertia = [1, 1, 1]\n'
+                                      'shapes = [{ mesh = "ball.obj", representation = "convex" }]\n')
+
+    def test_an_interrupt_or_the_time_limit_ends_loading(self):
+        scene = self.slow_scene()
+        message = self.run_program("run", scene, "--steps", "1", "--time-limit", "0.2", code=5)[1]
+        self.assertIn(f"the time limit was reached while {scene} was read", message)
+        for command, number in (("run", signal.SIGTERM), ("check", signal.SIGINT)):
+            program = subprocess.Popen([PROGRAM, command, scene, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(0.3)
+            sent = time.time()
+            program.send_signal(number)
+            out, err = program.communicate(timeout=60)
+            self.assertLess(time.time() - sent, 2)
+            self.assertEqual(program.returncode, 130, err)
+            self.assertEqual(json.loads(out)["exit_code"], 130)
+            self.assertIn(b"interrupted while", err)
+
+
+if __name__ == "__main__":
+    PROGRAM = ProgramTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=1)
