@@ -248,6 +248,12 @@ class LastLeg {
   [[nodiscard]] Vec3 rotationOf(int body) const {
     return motionOf(body).rotation * (1 - partDone(body));
   }
+  /// How far the bodies of a point come together there over the leg.
+  [[nodiscard]] Real closingOf(const solver::ImpulsePoint& point) const {
+    const Vec3 way1 = displacementOf(point.block1) + cross(rotationOf(point.block1), point.r1);
+    const Vec3 way2 = displacementOf(point.block2) + cross(rotationOf(point.block2), point.r2);
+    return -dot(way1 - way2, point.normal);
+  }
   /// What two bodies that forces move share: the way of their common centre of mass.
   [[nodiscard]] Vec3 commonDisplacement(int body1, int body2) const {
     const Real w1 = ws_.problem.blocks[body1].inverseMass;
@@ -415,11 +421,25 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
       const Real part = isFlat ? kTouchingPart : kFastPart;
       const solver::ImpulseGroup& touching = ws.problem.groups[group];
       const Vec3& normal = ws.problem.points[touching.first].normal;
-      Real depth = 0;
-      for (int i = touching.first; i < touching.first + touching.count; ++i)
-        depth = std::max(depth, -ws.problem.points[i].gap);
-      path1.start.translation += normal * (isHeld1 ? depth + part * shape1.reach : 0);
-      path2.start.translation -= normal * (isHeld2 ? depth + part * shape2.reach : 0);
+      Real depth = 0, sinking = 0;
+      for (int i = touching.first; i < touching.first + touching.count; ++i) {
+        const solver::ImpulsePoint& point = ws.problem.points[i];
+        depth = std::max(depth, -point.gap);
+        sinking = std::max(sinking, leg.closingOf(point) - std::max<Real>(point.gap, 0));
+      }
+      // What was made to yield lets it sink as the solver found: where that way was cut, and the
+      // velocity was not, it went on gathering speed in place. A half space has no other side;
+      // out of anything else a body must not come there.
+      const bool isYielding =
+          model.contactMaterial(shape1.material, shape2.material).stiffness < kUnlimited;
+      const auto lift = [&](const model::ModelShape& shape, const model::ModelShape& other) {
+        const bool isEndless = other.shape->type() == ShapeType::Plane;
+        const Real most = isEndless ? kUnlimited : kFastPart * shape.reach;
+        const Real yielding = isYielding ? std::min(sinking + model.options.impulse.slop, most) : 0;
+        return depth + std::max(part * shape.reach, yielding);
+      };
+      path1.start.translation += normal * (isHeld1 ? lift(shape1, shape2) : 0);
+      path2.start.translation -= normal * (isHeld2 ? lift(shape2, shape1) : 0);
     }
     const ImpactResult impact =
         timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,

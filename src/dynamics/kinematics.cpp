@@ -47,16 +47,12 @@ void poseBody(const model::ModelData& model, const model::Control& control, cons
   ws.stepMotion[index] = motion;
   if (body.numShapes == 0) return;
   const Real turn = norm(motion.rotation);
-  const Real length = norm(motion.displacement);
   for (int s = body.firstShape; s < body.firstShape + body.numShapes; ++s) {
     const model::ModelShape& shape = model.shapes[s];
     ws.shapePose[s] = X_WB * shape.pose;
     ws.sweptBox[s] = shape.shape->worldAabb(ws.shapePose[s]);
-    if (isMoving) {
-      // A bullet that is turned aside may go anywhere.
-      const Real aside = length > kBulletSizes * shape.reach ? length : 0;
-      growAlong(&ws.sweptBox[s], motion.displacement, turn * shape.reach + ws.impactReach + aside);
-    }
+    if (isMoving)
+      growAlong(&ws.sweptBox[s], motion.displacement, turn * shape.reach + ws.impactReach);
   }
 }
 
@@ -112,7 +108,20 @@ Real impactReach(const model::ModelData& model, const State& state) {
   return speed > model.options.restitutionThreshold ? 2 * speed * model.options.dt : 0;
 }
 
-/// What a bullet may hit is thrown within the same step, and may hit the next.
+/// Whether anything else may be in the way of a body.
+bool isMet(const model::ModelData& model, const model::Workspace& ws, int body) {
+  const int first = model.bodies[body].firstShape, end = first + model.bodies[body].numShapes;
+  for (std::size_t s = 0; s < model.shapes.size(); ++s) {
+    if (model.shapes[s].body == body) continue;
+    for (int own = first; own < end; ++own)
+      if (ws.sweptBox[s].overlaps(ws.sweptBox[own])) return true;
+  }
+  return false;
+}
+
+/// A bullet that meets something is turned aside and may go anywhere; what it may hit is thrown
+/// within the same step, and may hit the next. One that meets nothing flies straight on: two of
+/// them in a pile would otherwise reach for all of it.
 void findThrown(const model::ModelData& model, model::Workspace& ws) {
   ws.throwReach.clear();
   // How far two bodies may move against each other: what all do alike is no speed.
@@ -126,19 +135,43 @@ void findThrown(const model::ModelData& model, model::Workspace& ws) {
   ws.isAnyFast = false;
   std::vector<std::pair<Aabb, Real>>& bullets = ws.bullets;
   bullets.clear();
+  thread_local std::vector<int> straight, met;  // bullets that have met nothing so far, and others
+  straight.clear();
+  met.clear();
   for (const model::ModelShape& shape : model.shapes) {
     const Real length = norm(ws.stepMotion[shape.body].displacement);
     if (model.bodies[shape.body].type == BodyType::Dynamic)
       ws.isAnyFast =
           ws.isAnyFast || farthest + norm(ws.stepMotion[shape.body].rotation) * shape.reach >
                               Real(0.1) * shape.reach;
-    if (shape.reach > 0 && length > kBulletSizes * shape.reach)
-      bullets.emplace_back(ws.sweptBox[&shape - model.shapes.data()], 2 * length);
+    if (!(shape.reach > 0 && length > kBulletSizes * shape.reach)) continue;
+    // All ways are straight while they are compared.
+    const int s = static_cast<int>(&shape - model.shapes.data());
+    const bool isAlone = !model.bodies[shape.body].isJointed && !isMet(model, ws, shape.body);
+    (isAlone ? straight : met).push_back(s);
   }
+  const auto turnAside = [&](int s) {
+    const Real length = norm(ws.stepMotion[model.shapes[s].body].displacement);
+    ws.sweptBox[s].expand(length);
+    bullets.emplace_back(ws.sweptBox[s], 2 * length);
+  };
+  for (const int s : met) turnAside(s);
   if (bullets.empty()) return;
   ws.throwReach.assign(model.bodies.size(), 0);
   for (std::size_t k = 0; k < bullets.size(); ++k) {
     const auto [box, reach] = bullets[k];
+    for (std::size_t i = 0; i < straight.size();) {
+      const int body = model.shapes[straight[i]].body;
+      if (!box.overlaps(ws.sweptBox[straight[i]])) {
+        ++i;
+        continue;
+      }
+      const auto isOfBody = [&](int s) { return model.shapes[s].body == body; };
+      for (const int s : straight)
+        if (isOfBody(s)) turnAside(s);
+      std::erase_if(straight, isOfBody);
+      i = 0;
+    }
     for (std::size_t s = 0; s < model.shapes.size(); ++s) {
       const auto body = static_cast<std::size_t>(model.shapes[s].body);
       if (model.bodies[body].type != BodyType::Dynamic || ws.throwReach[body] > 0 ||
