@@ -24,6 +24,7 @@ struct CheckOptions {
 const char* verdict(const MeshReport& report) {
   if (report.isSolid()) return "solid";
   if (report.isInsideOut()) return "inside out";
+  if (report.firstIntersection) return "closed, but passes through itself";
   if (report.isWatertight()) return "closed with mixed orientation";
   return "open surface";
 }
@@ -42,6 +43,7 @@ Json toJson(const std::string& file, const MeshReport& report) {
           {"verdict", verdict(report)},
           {"solid", report.isSolid()},
           {"watertight", report.isWatertight()},
+          {"first_intersection", edgeJson(report.firstIntersection)},
           {"consistently_oriented", report.isConsistentlyOriented()},
           {"vertices", report.numVertices},
           {"triangles", report.numTriangles},

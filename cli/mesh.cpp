@@ -121,7 +121,8 @@ TetMeshSummary fillSurface(const MeshOptions& options) {
     findings.emplace_back("vertices at one place were made one to close the surface");
   }
   if (found.isInsideOut()) findings.emplace_back("the triangles faced inward and were turned");
-  if (!found.isSolid() && !found.isInsideOut()) {
+  // One that passes through itself is filled once: the findings of the mesher say so.
+  if (!found.isWatertight() || !found.isConsistentlyOriented() || found.volume == 0) {
     std::vector<Diagnostic> diagnostics;
     for (const std::string& finding : found.findings())
       diagnostics.push_back({.file = options.file, .message = finding});

@@ -73,6 +73,7 @@ void requireUsable(const RunOptions& options) {
   if (options.duration_s && options.steps) usage("give --duration or --steps, not both");
   if (!isTime(options.duration_s, true))
     usage("--duration: expected seconds, finite and not negative");
+  if (!isTime(options.dt_s, false)) usage("--dt: expected seconds, finite and positive");
   if (!isTime(options.checkpointEvery_s, false))
     usage("--checkpoint-every: expected seconds, finite and positive");
   if (!isTime(options.timeLimit_s, false) || options.timeLimit_s.value_or(0) >= kMaxTimeLimit_s)

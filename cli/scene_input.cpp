@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scene_input.hpp"
 
+#include <tangere/simulator.hpp>
+
 namespace tangere::cli {
 
 namespace {
@@ -60,6 +62,7 @@ Model modelFor(const Scene& scene, const std::string& file, const SceneChanges& 
   const EndsAtOnce endsAtOnce(common, join(file, " was read"));
   try {
     Model model = scene.model.withOptions(changed);
+    if (changed.solver != scene.model.options().solver) requireSimulatable(model);
     for (const std::string& sentence : model.unused()) warn(common, join(file, ": ", sentence));
     return model;
   } catch (const InvalidInput& error) {

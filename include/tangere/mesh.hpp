@@ -59,6 +59,9 @@ struct MeshReport {
   std::optional<MeshEdge> firstInconsistentEdge;
   /// Open as it is, but watertight once weldVertices() has been called.
   bool wouldCloseWhenWelded = false;
+  /// Of a closed, consistently oriented mesh of at most 2,000,000 triangles: an edge that passes
+  /// through a triangle, at `midpoint`. The volume where the surface is inside itself counts twice.
+  std::optional<MeshEdge> firstIntersection;
 
   int numComponents = 0;  ///< connected over edges
   Real area = 0;          ///< [m^2]
@@ -74,9 +77,9 @@ struct MeshReport {
   [[nodiscard]] bool isInsideOut() const {
     return isWatertight() && isConsistentlyOriented() && volume < 0;
   }
-  /// A solid whose surface looks outward: nothing to mend.
+  /// A solid whose surface looks outward and does not pass through itself: nothing to mend.
   [[nodiscard]] bool isSolid() const {
-    return isWatertight() && isConsistentlyOriented() && volume > 0;
+    return isWatertight() && isConsistentlyOriented() && volume > 0 && !firstIntersection;
   }
   /// One sentence per finding, the gravest first; empty for a clean solid.
   [[nodiscard]] std::vector<std::string> findings() const;

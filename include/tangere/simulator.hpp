@@ -181,6 +181,10 @@ struct PhaseTime {
   std::string_view parent{};  ///< the phase it is a part of; empty: it is none. Parts come after it
 };
 
+/// Throws InvalidInput for a model that a Simulator refuses: a joint that moves nothing with a
+/// mass, a mass matrix that is not positive definite, what the event solver does not take.
+void requireSimulatable(const Model& model);
+
 class Simulator {
  public:
   explicit Simulator(Model model, int numThreads = 1);

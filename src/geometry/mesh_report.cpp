@@ -3,6 +3,7 @@
 
 #include "core/assert.hpp"
 #include "geometry/limits.hpp"
+#include "geometry/mesh_intersection.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,6 +45,8 @@ MeshReport inspectMesh(const TriangleMesh& mesh) {
     inspectEdges(weldVertices(mesh), &welded);
     report.wouldCloseWhenWelded = welded.isWatertight();
   }
+  if (report.isWatertight() && report.isConsistentlyOriented())
+    report.firstIntersection = geometry::findIntersection(mesh);
   return report;
 }
 
@@ -246,6 +249,10 @@ std::vector<std::string> MeshReport::findings() const {
                   counted(numInconsistentEdges, "edge", "edges") + place(*firstInconsistentEdge));
   }
   if (isInsideOut()) out.emplace_back("inside out: the triangles are clockwise seen from outside");
+  if (firstIntersection) {
+    out.push_back("the surface passes through itself" + place(*firstIntersection) +
+                  ": what is inside twice counts twice in the volume");
+  }
   if (isWatertight() && volume == 0) out.emplace_back("closed, but holds no volume");
   if (numDegenerateTriangles > 0) {
     out.push_back(counted(numDegenerateTriangles, "triangle has", "triangles have") +

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/import_notes.hpp"
 
+#include "io/text.hpp"
+#include "model/model_data.hpp"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -65,6 +68,39 @@ void ImportNotes::addIn(const std::string& file, ImportNote::Kind kind, Place pl
   std::vector<ImportNote>& list = isError ? errors_ : notes_;
   if (list.size() >= kMaxNotes) return;
   list.push_back({kind, file, place.line, place.column, message});
+}
+
+void ImportNotes::errorOfModel(const NamedPlaces& places, const std::string& message) {
+  std::size_t first = std::string::npos;
+  Place where{};
+  for (const auto& [name, place] : places) {
+    const std::size_t blank = name.find(' ');
+    const std::string called = name.substr(0, blank) + " '" + name.substr(blank + 1) + "'";
+    const std::size_t at = message.find(called);
+    if (at >= first) continue;
+    first = at;
+    where = place;
+  }
+  error(where, message);
+}
+
+void ImportNotes::warnAboutStarts(const Model& model, const NamedPlaces& places) {
+  constexpr Real kRounding = 1e-6;  // of a file
+  std::map<int, Real> given;
+  for (const model::InitialPosition& start : model.data().initialPositions)
+    given[start.q] = start.position;
+  for (int j = 0; j < model.numJoints(); ++j) {
+    const Joint& joint = model.joint(j);
+    if (numJointPositions(joint.type) != 1) continue;
+    const auto start = given.find(model.positionOfJoint(j));
+    const Real q = start != given.end() ? start->second : joint.reference;
+    if (!(q < joint.lower - kRounding || q > joint.upper + kRounding)) continue;
+    const auto found = places.find("joint " + joint.name);
+    warning(found != places.end() ? found->second : Place{},
+            "joint " + io::quoted(joint.name) + ": found the start " + sixDigits(q) +
+                ", outside its limits " + sixDigits(joint.lower) + " to " + sixDigits(joint.upper) +
+                ": it will be pushed back");
+  }
 }
 
 void ImportNotes::limit(Place place, const std::string& message) { limitIn(file_, place, message); }

@@ -4,15 +4,20 @@
 // twenty mistakes and not only one.
 #pragma once
 
+#include <tangere/model.hpp>
 #include <tangere/scene.hpp>
 
 #include "io/toml_document.hpp"
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tangere::io {
+
+/// Where things were named, by what they are and are called: "joint arm/elbow".
+using NamedPlaces = std::map<std::string, Place>;
 
 class ImportNotes {
  public:
@@ -25,6 +30,11 @@ class ImportNotes {
   void warning(Place place, const std::string& message) {
     add(ImportNote::Kind::Warning, place, message);
   }
+  /// What the model as a whole was refused for, at the place of the first thing that it names:
+  /// "joint 'arm/elbow' moves nothing that has a mass".
+  void errorOfModel(const NamedPlaces& places, const std::string& message);
+  /// A warning for each joint that starts outside its limits.
+  void warnAboutStarts(const Model& model, const NamedPlaces& places);
   /// An error of size alone.
   void limit(Place place, const std::string& message);
   /// The same for a place in a file that was included.

@@ -130,6 +130,10 @@ MeshAsset MeshAssets::build(const MeshUse& use, Place place) {
   }
   if (out.report.numNonManifoldEdges > 0)
     say(Kind::Warning, place, use.file, whyNotSolid(out.report) + ": used as a surface");
+  if (out.report.firstIntersection)
+    say(Kind::Warning, place, use.file,
+        "its surface passes through itself, first at " + at(*out.report.firstIntersection) +
+            ": what is inside twice counts twice in the volume, the mass and the inertia");
   if (out.report.scale == MeshScale::LikelyMillimetres)
     say(Kind::Warning, place, use.file,
         "more than 50 m across: if it is in millimetres, give scale = 0.001");

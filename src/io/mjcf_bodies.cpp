@@ -20,16 +20,14 @@ using namespace mjcf_rule;
 
 /// One for a count that is none: whoever reads it says so.
 Real copiesOf(const XmlElement& replicate) {
-  for (const XmlAttribute& attribute : replicate.attributes) {
-    if (attribute.name != "count") continue;
-    std::string_view word = attribute.value;
-    word = takeWord(&word);
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
-    const bool isCount = error == std::errc() && end == word.data() + word.size() && count >= 0;
-    return isCount ? static_cast<Real>(count) : 1;
-  }
-  return 1;
+  const XmlAttribute* attribute = replicate.attribute("count");
+  if (attribute == nullptr) return 1;
+  std::string_view word = attribute->value;
+  word = takeWord(&word);
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
+  const bool isCount = error == std::errc() && end == word.data() + word.size() && count >= 0;
+  return isCount ? static_cast<Real>(count) : 1;
 }
 
 }  // namespace
@@ -83,7 +81,9 @@ void MjcfBodies::reserveNames(const XmlElement& worldbody) {
 /// of them inside each other ask for more than any memory holds.
 void MjcfBodies::countCopies(const XmlElement& section, Real times) {
   const auto refuse = [&](const XmlElement& at, const std::string& what) {
-    import_.notes.limitIn(*at.file, at.place, "replicate: found more than " + what + ", the limit");
+    const XmlAttribute* count = at.attribute("count");
+    import_.notes.limitIn(*at.file, count != nullptr ? count->valuePlace : at.place,
+                          "replicate: found more than " + what + ", the limit");
     is_full_ = true;
   };
   const SceneLimits& limits = import_.limits;

@@ -47,8 +47,8 @@ void Includes::begin(const fs::path& main, const std::string& name) {
 
 void Includes::expand(XmlElement* element, int depth, const fs::path& folder) {
   if (depth > kMaxDepth) {
-    import_.notes.limitIn(*element->file, element->place,
-                          "found elements inside each other deeper than 128, the limit (nesting)");
+    import_.notes.addIn(*element->file, ImportNote::Kind::Error, element->place,
+                        "found elements inside each other deeper than 128, the limit (nesting)");
     element->children.clear();
     return;
   }
@@ -96,7 +96,7 @@ void Includes::splice(const XmlElement& include, int depth, const fs::path& fold
       return;
     }
     if (chain_.size() > kMaxFiles) {
-      reader.limit(place, "found files that include each other deeper than 16, the limit");
+      reader.error(place, "found files that include each other deeper than 16, the limit");
       return;
     }
     const std::string name = (fs::path(chain_.front().second).parent_path() / file).string();

@@ -54,6 +54,7 @@ void requireReplaceable(const std::string& name) {
 
 std::string outputName(const std::string& path) {
   namespace fs = std::filesystem;
+  if (path.empty()) throw FileError("a file without a name cannot be written");
   std::error_code error;
   if (!fs::is_symlink(fs::symlink_status(path, error))) {
     requireReplaceable(path);

@@ -109,7 +109,7 @@ fs::path ModelFiles::resolve(const std::string& name, const fs::path& base) cons
 
 std::string ModelFiles::readText(const fs::path& resolved, const std::string& name) {
   if (++num_texts_ > kMaxTexts)
-    throw LimitExceeded("more than " + std::to_string(kMaxTexts) + " included files, the limit");
+    throw InvalidInput("more than " + std::to_string(kMaxTexts) + " included files, the limit");
   std::string text = readRegularFile(resolved, name, limits_.maxBytes);
   if (text.size() > limits_.maxBytes - num_bytes_) {
     throw LimitExceeded("the included files have more than " + std::to_string(limits_.maxBytes) +

@@ -37,8 +37,8 @@ class ModelFiles {
   [[nodiscard]] std::filesystem::path resolve(const std::string& name,
                                               const std::filesystem::path& base = {}) const;
 
-  /// The text of another file of the model. Throws InvalidInput, LimitExceeded beyond 256 files
-  /// and beyond limits.maxBytes for all of them.
+  /// The text of another file of the model. Throws InvalidInput, also beyond 256 files;
+  /// LimitExceeded beyond limits.maxBytes for all of them.
   [[nodiscard]] std::string readText(const std::filesystem::path& resolved,
                                      const std::string& name);
 
@@ -52,6 +52,8 @@ class ModelFiles {
                                          const std::string& name);
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  /// Other files whose text was read.
+  [[nodiscard]] int numTexts() const { return num_texts_; }
 
  private:
   [[nodiscard]] bool isInside(const std::filesystem::path& canonical) const;

@@ -106,6 +106,7 @@ void SceneModels::readPositions(TableReader& table, const std::string& prefix) {
   for (const Member& member : *value->table()) {
     if (const auto position = joints.number(member.key, kFinite))
       builder_.addStartPosition({.joint = prefix + member.key, .position = *position});
+    places_.emplace("joint " + prefix + member.key, joints.placeOf(member.key));
   }
 }
 
@@ -163,6 +164,16 @@ void SceneModels::importFile(TableReader& table, const Entry& entry, RobotFile f
                table.who() + ": the time step and gravity of the file: [simulation] decides");
   }
   addBodyPlaces(import.prefix, table.place());
+  notePlaces(import.prefix, table.place());
+}
+
+void SceneModels::notePlaces(const std::string& prefix, Place place) {
+  for (const char* kind : {"body ", "joint ", "actuator ", "tendon ", "sensor ", "site "}) {
+    const std::string begin = kind + prefix;
+    for (auto at = names_.lower_bound(begin);
+         at != names_.end() && at->first.compare(0, begin.size(), begin) == 0; ++at)
+      places_.emplace(at->first, place);
+  }
 }
 
 void SceneModels::addBodyPlaces(const std::string& prefix, Place place) {

@@ -31,6 +31,8 @@ class SceneModels {
   void read(const Value& models);
   /// How the bodies of all models look.
   [[nodiscard]] std::vector<VisualShape> takeVisuals() { return std::move(visuals_); }
+  /// Of what their files name: where the scene places the model, or starts the joint.
+  [[nodiscard]] NamedPlaces takePlaces() { return std::move(places_); }
 
  private:
   /// What a [[model]] table says.
@@ -50,6 +52,8 @@ class SceneModels {
   [[nodiscard]] Entry readEntry(TableReader& table);
   [[nodiscard]] std::string readName(TableReader& table);
   void readPositions(TableReader& table, const std::string& prefix);
+  /// Everything of the file whose names begin like this.
+  void notePlaces(const std::string& prefix, Place place);
   /// Nothing after an error in the notes.
   [[nodiscard]] std::optional<RobotFile> readFile(TableReader& table, const std::string& name);
   /// Throws LimitExceeded when the files of all models are too long together.
@@ -68,6 +72,7 @@ class SceneModels {
   int num_bodies_ = 0, num_shapes_ = 0;
   std::size_t num_bytes_ = 0;  // of model files
   std::vector<VisualShape> visuals_;
+  NamedPlaces places_;
 };
 
 }  // namespace tangere::io

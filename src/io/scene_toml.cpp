@@ -6,6 +6,7 @@
 #include <tangere/error.hpp>
 #include <tangere/published_materials.hpp>
 #include <tangere/scene.hpp>
+#include <tangere/simulator.hpp>
 
 #include "io/contact_law.hpp"
 #include "io/import_notes.hpp"
@@ -92,6 +93,7 @@ class SceneReader {
   std::set<std::string> published_;  ///< materials that the scene uses and does not define
   std::map<std::pair<std::string, std::string>, Place> pairs_;
   std::vector<VisualShape> visuals_;
+  io::NamedPlaces places_;  ///< of what the model may be refused for
   std::map<std::string, Place> soft_places_;
   std::map<std::string, std::size_t> given_vertices_;  ///< of the meshes of soft bodies
 };
@@ -109,11 +111,13 @@ Scene SceneReader::read() {
   document = {};  // a model of a million bodies needs the memory
   try {
     Model model = builder_.build();
+    requireSimulatable(model);
     saySplitMeshes(model);
+    notes_.warnAboutStarts(model, places_);
     return {std::move(model), notes_.report(), std::filesystem::path(name_).stem().string(),
             std::move(visuals_)};
   } catch (const InvalidInput& error) {
-    notes_.error({}, error.what());
+    notes_.errorOfModel(places_, error.what());
   }
   notes_.throwIfErrors();
   throw InvalidInput(name_);  // not reached: there is an error
@@ -138,6 +142,7 @@ void SceneReader::readDocument(const Value& document) {
     io::SceneModels robots(materials_, folder_, limits_, notes_, builder_, bodies);
     robots.read(*models);
     visuals_ = robots.takeVisuals();
+    places_ = robots.takePlaces();
   }
   io::SceneSofts softs(notes_, builder_, bodies);
   if (const Value* list = root.find("soft")) softs.read(*list);
@@ -153,6 +158,11 @@ void SceneReader::readDocument(const Value& document) {
   bodies.summarize();
   softs.summarize();
   soft_places_ = softs.places();
+  // A model of a million bodies needs the memory.
+  constexpr std::size_t kMostPlaces = 10'000;
+  if (bodies.places().size() <= kMostPlaces)
+    for (const auto& [name, place] : bodies.places()) places_.emplace("body " + name, place);
+  for (const auto& [name, place] : soft_places_) places_.emplace("soft " + name, place);
   given_vertices_ = softs.numVertices();
 }
 

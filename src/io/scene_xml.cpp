@@ -3,6 +3,7 @@
 // Robot files as scenes: one file, under the SAP solver, with the time step and gravity it gives.
 #include <tangere/error.hpp>
 #include <tangere/scene.hpp>
+#include <tangere/simulator.hpp>
 
 #include "io/import_notes.hpp"
 #include "io/robot_import.hpp"
@@ -65,15 +66,19 @@ Scene readSceneXml(std::string_view text, const std::filesystem::path& folder,
   if (!notes.hasErrors() && import.numBodies == 0 && import.numShapes == 0)
     notes.error({}, "no scene: found no body, expected at least one");
   notes.throwIfErrors();
+  // The names know no file: of an included one they would be at a wrong place.
+  const io::NamedPlaces places = files.numTexts() == 0 ? import.names : io::NamedPlaces{};
   try {
     import.options.solver = SolverType::Sap;
     builder.setOptions(import.options);
     Model model = builder.build();
+    requireSimulatable(model);
     warnAboutUnits(model, notes);
+    notes.warnAboutStarts(model, places);
     return {std::move(model), notes.report(), std::filesystem::path(file).stem().string(),
             std::move(import.visuals)};
   } catch (const InvalidInput& error) {
-    notes.error({}, error.what());
+    notes.errorOfModel(places, error.what());
   }
   notes.throwIfErrors();
   throw InvalidInput(file);  // not reached: there is an error

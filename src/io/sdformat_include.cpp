@@ -147,11 +147,7 @@ std::optional<SdfReader::Source> SdfReader::enter(const fs::path& path, const So
       "include: found " +
       std::string(isRing ? "files that include each other" : "files included deeper than 16") +
       ": " + chain;
-  if (isRing) {
-    note(ImportNote::Kind::Error, uri, message);
-  } else {
-    notes_.limitIn(*uri.file, uri.place, message);
-  }
+  note(ImportNote::Kind::Error, uri, message);
   return std::nullopt;
 }
 

@@ -237,10 +237,8 @@ void XmlParser::parseMarkup() {
 void XmlParser::parseOpeningTag() {
   const Place place = here();
   if (static_cast<int>(open_.size()) >= limits_.maxDepth) {
-    throw XmlError(place,
-                   "found elements inside each other deeper than " +
-                       std::to_string(limits_.maxDepth) + ", the limit (nesting)",
-                   true);
+    fail(place, "found elements inside each other deeper than " + std::to_string(limits_.maxDepth) +
+                    ", the limit (nesting)");
   }
   if (++num_elements_ > limits_.maxElements) {
     throw XmlError(

@@ -29,7 +29,7 @@ void requireInertia(const model::ModelData& model, contact::SapWorkspace& sap) {
                          "' moves nothing that has a mass; give its body a mass or the joint an "
                          "armature");
     }
-    throw InvalidInput("the mass matrix of '" +
+    throw InvalidInput("the mass matrix of body '" +
                        model.bodies[model.links[tree.firstLink].body].name +
                        "' and what hangs on it is not positive definite: its masses and inertias "
                        "are too small for its size");
@@ -37,6 +37,17 @@ void requireInertia(const model::ModelData& model, contact::SapWorkspace& sap) {
 }
 
 }  // namespace
+
+void requireSimulatable(const Model& model) {
+  const model::ModelData& data = model.data();
+  if (data.options.solver == SolverType::Impulse) return;
+  if (data.options.solver == SolverType::Event) {
+    (void)Simulator(model);
+    return;
+  }
+  contact::SapWorkspace sap(data);
+  requireInertia(data, sap);
+}
 
 Simulator::Impl::Impl(Model m, int numThreads) : model(std::move(m)), state(model), ws(numThreads) {
   const model::ModelData& data = model.data();

@@ -163,8 +163,9 @@ class ExitCodes(RunTest):
         out, _ = self.run_program("run", bad, "--json", code=3)
         self.assertEqual(json.loads(out)["exit_code"], 3)
         self.run_program("run", self.name("missing.toml"), code=6)
-        for dt in ("0", "-0.001", "nan"):
-            self.run_program("run", self.scene, "--dt", dt, code=3)
+        for dt in ("0", "-0.001", "nan", "inf"):
+            self.assertIn("--dt", self.run_program("run", self.scene, "--dt", dt, code=2)[1])
+        self.run_program("run", self.scene, "--dt", "1001", code=3)
         self.run_program("run", self.scene, "--dt", "1e-12", "--duration", "1e6", code=5)
 
     def test_outputs_may_not_be_inputs_or_each_other(self):
