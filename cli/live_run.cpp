@@ -4,6 +4,7 @@
 #include "console.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -58,9 +59,15 @@ LiveRun::LiveRun(const Model& model, int numThreads)
   simulator_.setInterrupt(&interruptFlag());
 }
 
-void LiveRun::take(const Json& command) {
+bool LiveRun::take(const Json& command) {
+  const auto word = command.find("command");
+  if (word == command.end() || !word->is_string()) return true;
+  constexpr std::array kWords{"play", "pause", "step", "reset", "speed", "pull", "release"};
+  if (std::find(kWords.begin(), kWords.end(), word->get<std::string>()) == kWords.end())
+    return false;
   const std::lock_guard lock(mutex_);
   if (commands_.size() < kMaxCommands) commands_.push_back(command);
+  return true;
 }
 
 void LiveRun::run(std::optional<Real> seconds) {
@@ -75,6 +82,7 @@ void LiveRun::run(std::optional<Real> seconds) {
     }
     for (const Json& command : commands) obey(command);
     if (is_playing_) catchUp();
+    if (steps_asked_ > 0) takeSteps();
     if (is_new_ && secondsBetween(published, Clock::now()) >= kFrame_s) {
       publish();
       published = Clock::now();
@@ -89,15 +97,20 @@ void LiveRun::obey(const Json& command) {
   const std::string name = word->get<std::string>();
   if (name == "play" || name == "pause") {
     is_playing_ = name == "play";
+    steps_asked_ = 0;
     restartClock();
   } else if (name == "step") {
     is_playing_ = false;
-    const int count = command.contains("count") && command["count"].is_number_integer()
-                          ? command["count"].get<int>()
-                          : 1;
-    for (int i = 0; i < std::clamp(count, 0, kMaxStepsAsked) && !interrupted(); ++i) step();
+    const std::int64_t count = command.contains("count") && command["count"].is_number_integer()
+                                   ? command["count"].get<std::int64_t>()
+                                   : 1;
+    // However many ask, no more are waited for than one may ask for.
+    const auto most = static_cast<std::int64_t>(kMaxStepsAsked);
+    steps_asked_ =
+        static_cast<int>(std::min(steps_asked_ + std::clamp(count, std::int64_t{0}, most), most));
   } else if (name == "reset") {
     pull_.reset();
+    steps_asked_ = 0;
     simulator_.reset();
     is_new_ = true;
     restartClock();
@@ -190,6 +203,15 @@ void LiveRun::catchUp() {
   }
 }
 
+void LiveRun::takeSteps() {
+  const auto begin = Clock::now();
+  while (steps_asked_ > 0 && !is_playing_ && !interrupted()) {
+    --steps_asked_;
+    step();
+    if (secondsBetween(begin, Clock::now()) > kFrame_s) return;
+  }
+}
+
 void LiveRun::step() {
   applyPull();
   const StepReport& report = simulator_.step();
@@ -197,6 +219,7 @@ void LiveRun::step() {
   is_new_ = true;
   if (!isRefused(report.status) || has(report.status, StepStatus::Interrupted)) return;
   is_playing_ = false;
+  steps_asked_ = 0;
   frames_.stop(describe(report, simulator_.model(), simulator_.state().step));
 }
 

@@ -20,8 +20,9 @@ class LiveRun {
  public:
   explicit LiveRun(const Model& model, int numThreads);
 
-  /// From any thread; done before the next step. What is no command is left alone.
-  void take(const Json& command);
+  /// From any thread; done before the next step. False for a word that is no command; what is
+  /// otherwise wrong with one is passed over.
+  bool take(const Json& command);
   /// Until it is interrupted, or for `seconds` of real time.
   void run(std::optional<Real> seconds);
   [[nodiscard]] FrameChannel& frames() { return frames_; }
@@ -47,6 +48,8 @@ class LiveRun {
   [[nodiscard]] Vec3 springForce(Real mass, const Vec3& stretch, const Vec3& velocity) const;
   /// Steps until the time that the clock says, but not for longer than a frame.
   void catchUp();
+  /// Steps that were asked for, but not for longer than a frame: all clients see them go by.
+  void takeSteps();
   void step();
   void publish();
   void restartClock();
@@ -59,6 +62,7 @@ class LiveRun {
   std::vector<BodyState> bodies_;
   ViewNews news_;
   bool is_playing_ = true, is_new_ = true;
+  int steps_asked_ = 0;  // while it does not play
   Real speed_ = 1;
   std::optional<Pull> pull_;
   Clock::time_point clock_start_{};

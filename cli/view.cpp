@@ -168,7 +168,7 @@ void showScene(const ViewOptions& options, const CommonOptions& common) {
                          return {"application/json", scene};
                        },
                        .live = &run.frames(),
-                       .command = [&](const Json& command) { run.take(command); }});
+                       .command = [&](const Json& command) { return run.take(command); }});
   tell(server, common);
   run.run(options.seconds);
 }

@@ -52,7 +52,11 @@ FrameChannel::News FrameChannel::waitFor(std::uint64_t seen) {
 
 namespace {
 
-constexpr int kMaxClients = 8;
+constexpr int kMaxClients = 64;
+// A client of the WebSocket keeps one, and so does whoever connects and says nothing, until the
+// time-out: 200 of those hold a page up for three seconds.
+constexpr const char* kNumThreads = "160";
+constexpr const char* kRequestTimeout_ms = "3000";
 constexpr std::size_t kMaxCommandBytes = 4096;
 constexpr int kMaxCommandsPerSecond = 2000;
 constexpr int kMaxDiscarded = 1'000'000;
@@ -85,15 +89,24 @@ std::string queryValue(const mg_connection* connection, const char* name) {
   return length < 0 ? std::string() : std::string(value, static_cast<std::size_t>(length));
 }
 
+bool isMethod(const mg_connection* connection, std::string_view method) {
+  const char* given = mg_get_request_info(connection)->request_method;
+  return given != nullptr && method == given;
+}
+
 /// In one piece: what comes after a head of its own may be lost where the connection is closed on a
-/// client that has sent more than was read.
-int answer(mg_connection* connection, int status, std::string_view type, std::string_view bytes) {
+/// client that has sent more than was read. HEAD gets the head alone. `policy`: what the browser
+/// lets the page do.
+int answer(mg_connection* connection, int status, std::string_view type, std::string_view bytes,
+           std::string_view policy = "default-src 'none'; frame-ancestors 'none'") {
   std::string text = "HTTP/1.1 " + std::to_string(status) + (status == 200 ? " OK" : " Refused") +
                      "\r\nContent-Type: " + std::string(type) +
                      "\r\nContent-Length: " + std::to_string(bytes.size()) +
                      "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                     "Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n";
-  text += bytes;
+                     "Referrer-Policy: no-referrer\r\nContent-Security-Policy: " +
+                     std::string(policy) + (status == 405 ? "\r\nAllow: GET, HEAD" : "") +
+                     "\r\nConnection: close\r\n\r\n";
+  if (!isMethod(connection, "HEAD")) text += bytes;
   mg_write(connection, text.data(), text.size());
   return status;
 }
@@ -120,6 +133,8 @@ void closeWith(mg_connection* connection, std::uint16_t code, std::string_view r
 struct ViewServer::Impl {
   ViewContent content;
   std::string token = makeToken();
+  std::string nonce = makeToken();  ///< of the scripts of the page: no others run
+  std::string policy;
   std::string address;
   std::string page;
   std::vector<std::string> hosts;  ///< names under which we may be called
@@ -144,10 +159,12 @@ struct ViewServer::Impl {
   }
 
   int onRequest(mg_connection* connection) {
+    if (!isMethod(connection, "GET") && !isMethod(connection, "HEAD"))
+      return answer(connection, 405, "text/plain; charset=utf-8", "pages can only be read\n");
     if (const auto reason = refusal(connection))
       return answer(connection, 403, "text/plain; charset=utf-8", *reason + "\n");
     const std::string_view path = mg_get_request_info(connection)->local_uri;
-    if (path == "/") return answer(connection, 200, "text/html; charset=utf-8", page);
+    if (path == "/") return answer(connection, 200, "text/html; charset=utf-8", page, policy);
     const ViewContent::Answer found = content.find(
         path.substr(std::min<std::size_t>(1, path.size())), queryValue(connection, "chunk"));
     if (found.type.empty())
@@ -189,8 +206,8 @@ struct ViewServer::Impl {
     if (!command.is_object()) return refuse(*client, 1003, "a message that is no command");
     if (command.contains("received"))
       client->isReady = true;
-    else
-      content.command(command);
+    else if (!content.command(command))
+      return refuse(*client, 1008, "there is no such command");
     return true;
   }
   void onClose(const mg_connection* connection) {
@@ -259,9 +276,9 @@ void ViewServer::Impl::listen(const ViewServerOptions& options) {
   const char* settings[] = {"listening_ports",
                             port.c_str(),
                             "num_threads",
-                            "24",
+                            kNumThreads,
                             "request_timeout_ms",
-                            "10000",
+                            kRequestTimeout_ms,
                             "websocket_timeout_ms",
                             "3600000",
                             "enable_directory_listing",
@@ -282,6 +299,10 @@ void ViewServer::Impl::listen(const ViewServerOptions& options) {
        {options.address, std::string("127.0.0.1"), std::string("localhost")})
     hosts.push_back(name + ":" + std::to_string(used));
   address = "http://" + hosts.front() + "/?token=" + token;
+  policy = "default-src 'none'; script-src 'nonce-" + nonce +
+           "'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'";
+  for (const std::string& name : hosts) policy += " ws://" + name;
+  policy += "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
   mg_set_request_handler(
       context, "**",
@@ -311,7 +332,7 @@ void ViewServer::Impl::listen(const ViewServerOptions& options) {
 ViewServer::ViewServer(const ViewServerOptions& options, ViewContent content)
     : impl_(std::make_unique<Impl>()) {
   impl_->content = std::move(content);
-  impl_->page = viewerPage(impl_->content.pageData);
+  impl_->page = viewerPage(impl_->content.pageData, impl_->nonce);
   impl_->listen(options);
 }
 

@@ -59,7 +59,8 @@ struct ViewContent {
   /// For a path without its slash, and the text after "chunk=", if any.
   std::function<Answer(std::string_view path, std::string_view chunk)> find{};
   FrameChannel* live = nullptr;  ///< null: no WebSocket
-  std::function<void(const Json& command)> command{};
+  /// False for a word that is no command: who sends one is let go.
+  std::function<bool(const Json& command)> command{};
 };
 
 class ViewServer {

@@ -200,12 +200,19 @@ void ViewEncoder::encode(const RecordFrame& frame, const ViewExtras& extras,
   bytes.writeLength();
 }
 
-std::string viewerPage(const Json& data) {
+std::string viewerPage(const Json& data, const std::string& nonce) {
   std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   for (std::size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at))
     json.replace(at, 1, "\\u003c");
   std::string page(kViewerPage, sizeof kViewerPage - 1);
   const std::string mark = "/*TANGERE_DATA*/null";
+  if (!nonce.empty()) {
+    // Its own two, which are before and after the data; the program in the second has the word too.
+    const std::string plain = "<script>", marked = "<script nonce=\"" + nonce + "\">";
+    const std::size_t first = page.find(plain);
+    page.replace(first, plain.size(), marked);
+    page.replace(page.find(plain, first + marked.size()), plain.size(), marked);
+  }
   return page.replace(page.find(mark), mark.size(), json);
 }
 

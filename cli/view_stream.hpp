@@ -73,7 +73,7 @@ class ViewEncoder {
 };
 
 /// The viewer's page with `data` inside; a name in it cannot end the script it is in.
-[[nodiscard]] std::string viewerPage(const Json& data);
+[[nodiscard]] std::string viewerPage(const Json& data, const std::string& nonce = {});
 /// Whether the viewer was built with this program.
 [[nodiscard]] bool hasViewer();
 

@@ -121,14 +121,14 @@ export async function serve(...options) {
 }
 
 /** The path goes out as it is: no browser or library cleans it up. */
-export function ask(address, { path, headers = {} } = {}) {
+export function ask(address, { path, headers = {}, method = "GET" } = {}) {
   const url = new URL(address);
   return new Promise((resolve, reject) => {
-    http.get({ host: url.hostname, port: url.port, path: path ?? url.pathname + url.search, headers, agent: false }, (answer) => {
+    http.request({ host: url.hostname, port: url.port, path: path ?? url.pathname + url.search, headers, method, agent: false }, (answer) => {
       let text = "";
       answer.on("data", (chunk) => { text += chunk; });
-      answer.on("end", () => resolve({ status: answer.statusCode, text }));
-    }).on("error", reject);
+      answer.on("end", () => resolve({ status: answer.statusCode, text, headers: answer.headers }));
+    }).on("error", reject).end();
   });
 }
 

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import net from "node:net";
 import { after, before, describe, it } from "node:test";
 import { ask, BROWSER, data, FLOOR, hidePanel, messageOf, open, rawSocket, ready, recordedCounts, scrubTo, serve, startBrowser, tangere, TANGERE, temporaryFolder, textMessage, until } from "../testing/harness.mjs";
 
@@ -142,6 +143,58 @@ describe("the server of the viewer", { skip: BROWSER ? false : "no Chromium" }, 
     assert.doesNotMatch((await ask(live.root, { path: `/scene%00.toml${live.token}` })).text, /\[simulation\]/);
   });
 
+  it("lets pages be read and nothing else, under a strict policy", async () => {
+    const whole = await ask(live.address), head = await ask(live.address, { method: "HEAD" });
+    assert.deepEqual([head.status, head.text, head.headers["content-length"]], [200, "", String(Buffer.byteLength(whole.text))]);
+    for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
+      const refused = await ask(live.address, { method });
+      assert.equal(refused.status, 405, method);
+      assert.match(refused.headers.allow ?? "", /GET, HEAD/);
+    }
+    const policy = whole.headers["content-security-policy"];
+    const nonce = /script-src 'nonce-([a-z0-9]{24})';/.exec(policy)?.[1];
+    assert.ok(nonce, policy);
+    assert.match(policy, /^default-src 'none';.*frame-ancestors 'none'$/);
+    assert.doesNotMatch(policy, /script-src[^;]*unsafe/);
+    assert.equal(whole.text.split(`<script nonce="${nonce}">`).length, 3);
+    // A script that got into the page all the same does not run.
+    assert.equal(await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "window.gotIn = true";
+      document.body.append(script);
+      return window.gotIn ?? false;
+    }), false);
+  });
+
+  it("goes on for everybody while one asks for steps without end", async () => {
+    await pause(true);
+    const before = await stepOf();
+    const ask = await rawSocket(live);
+    for (let i = 0; i < 100; ++i) ask.socket.write(textMessage('{"command":"step","count":2000000000}'));
+    await until(page, (s) => Number(document.body.dataset.step) > s, before); // frames come while it steps
+    ask.socket.destroy();
+    await pause(true); // which is obeyed at once
+    await new Promise((done) => setTimeout(done, 200));
+    const stopped = await stepOf();
+    assert.ok(stopped < before + 10_100, `${stopped - before} steps`);
+    await pause(false);
+    await goesOn();
+  });
+
+  it("answers a page while 200 connections say nothing", async () => {
+    const url = new URL(live.address);
+    const silent = Array.from({ length: 200 }, () => net.connect(Number(url.port), url.hostname));
+    for (const socket of silent) {
+      socket.on("error", () => {});
+      socket.write("GET / HTTP/1.1\r\nHost: ");
+    }
+    await new Promise((done) => setTimeout(done, 300));
+    const begin = Date.now();
+    assert.equal((await ask(live.address)).status, 200);
+    assert.ok(Date.now() - begin < 20_000);
+    for (const socket of silent) socket.destroy();
+  });
+
   it("listens on this machine alone unless it is told otherwise", () => {
     const port = Number(new URL(live.address).port).toString(16).toUpperCase().padStart(4, "0");
     const listening = readFileSync("/proc/net/tcp", "utf8").split("\n").map((line) => line.trim().split(/\s+/)).filter((row) => row[3] === "0A" && row[1]?.endsWith(`:${port}`));
@@ -154,7 +207,8 @@ describe("the server of the viewer", { skip: BROWSER ? false : "no Chromium" }, 
       socket.onopen = () => { for (let i = 0; i < count; ++i) socket.send(what); };
       socket.onclose = (event) => done(event.reason);
     }), [text, times]);
-    assert.match(await reasonAfter('{"command":"nothing"}', 5000), /too many/);
+    assert.match(await reasonAfter('{"command":"release"}', 5000), /too many/);
+    for (const word of ["load", "run", "write", "nothing"]) assert.match(await reasonAfter(`{"command":"${word}"}`, 1), /no such command/);
     assert.match(await reasonAfter("x".repeat(5000), 1), /4|long|bytes/);
     // What is no command is passed over.
     await page.evaluate(() => {
