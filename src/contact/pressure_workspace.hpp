@@ -22,6 +22,8 @@ struct SoftWork {
   dynamics::SoftAssembly assembly;
   solver::SapTurning turning;  ///< of the assembly
   bool isGaining = false;      ///< the last solve would give it energy
+  int numTurns = 0;            ///< how often its turn was taken from a solution, in this step
+  Real chordEnergy = -1;       ///< what chords have more than the velocities at the start [J]
   /// Where tetrahedra are inside out: those of them and around them, and their vertices.
   std::vector<std::uint8_t> isTangled, isNearInverted;
   geometry::LinearBvh tetTree;

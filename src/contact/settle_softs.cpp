@@ -29,6 +29,8 @@ struct SoftStep {
 bool isTouched(int clique, const SapWorkspace& sap);
 SoftStep readStep(const model::ModelSoft& soft, const Vec3* x, const Vec3* v0, bool isFree, Real dt,
                   model::Workspace& ws, SapWorkspace& sap, SoftWork& work);
+bool followTurn(const model::ModelSoft& soft, const Vec3* x, Real dt, const SoftStep& step,
+                model::Workspace& ws, SapWorkspace& sap, SoftWork& work);
 
 }  // namespace
 
@@ -81,14 +83,12 @@ bool settleSofts(const model::ModelData& model, const State& state, model::Works
     const bool isFree = work.drivenVertices.empty() && !isTouched(work.clique, sap);
     const SoftStep step = readStep(soft, x, v0, isFree, dt, ws, sap, work);
     dynamics::SoftAssembly& assembly = work.assembly;
-    // What is held or touched may be loaded in steps so long that the linear one overshoots and is
-    // back in the next: stiffer steps would creep there.
-    work.isGaining = isFree && !(step.gain <= step.allowed);
+    work.isGaining = !(step.gain <= step.allowed);
     SoftForm form{.stiffening = assembly.stiffening, .isTurningFree = true};
     if (!assembly.isTurningFree && step.torque > kTorque * step.size) {
       // Energies are looked at when the turn is out of it.
     } else if (work.isGaining && assembly.stiffening < kMostStiffening) {
-      form.stiffening *= kFactor;
+      if (!followTurn(soft, x, dt, step, ws, sap, work)) form.stiffening *= kFactor;
     } else {
       continue;
     }
@@ -142,13 +142,25 @@ SoftStep readStep(const model::ModelSoft& soft, const Vec3* x, const Vec3* v0, b
   if (!std::isfinite(after)) return {};  // refused as such
   const Real energy1 = dynamics::elasticEnergy(mesh, x1.data(), ws.pool.get(), &assembly);
   out.gain = energy1 - assembly.energy + gained - Real(0.5) * change;
-  rigid += squaredNorm(momentum) / mass;
   // Velocities that somebody has set are no chords, which have more energy at the same momentum.
+  if (work.chordEnergy < 0)  // with the turn that they have, not yet that of a solution
+    work.chordEnergy = Real(0.5) * std::max<Real>(rigid + squaredNorm(momentum) / mass - before, 0);
   out.allowed = kGain * (assembly.energy + energy1 + Real(0.5) * (before + after)) +
-                Real(0.5) * std::max<Real>(rigid - before, 0) +
+                work.chordEnergy +
                 kLeastStrain * kLeastStrain * mesh.elasticity.young * mass / mesh.density;
   out.size = std::sqrt(after + thrust);
   return out;
+}
+
+/// Takes over the turn that the solution has: what holds or strikes a body turns it otherwise than
+/// it went, and chords stretch it, however stiff it is. Whether that is worth a solution of its
+/// own.
+bool followTurn(const model::ModelSoft& soft, const Vec3* x, Real dt, const SoftStep& step,
+                model::Workspace& ws, SapWorkspace& sap, SoftWork& work) {
+  constexpr int kMostRounds = 3;
+  const auto* const v1 = reinterpret_cast<const Vec3*>(sap.problem.velocity(work.clique));
+  const Real change = dynamics::followSpin(soft.elastic, x, v1, dt, ws.pool.get(), &work.assembly);
+  return change > kTorque * step.size && work.numTurns++ < kMostRounds;
 }
 
 }  // namespace

@@ -8,9 +8,10 @@
 //
 //   E(x1) - E(x0) + dt v1 F - 1/2 |v1 - v0|_M^2
 //
-// otherwise than by the work of what acts on it along v1. Where that is above zero beyond a small
-// part of the energy at hand, the stiffness of a body that nothing touches or holds is taken 4, 16,
-// ... times: a step as by a shorter one of Newton's.
+// otherwise than by the work of what acts on it along v1: loads, contacts and what holds or drives
+// its vertices. Where that is above zero beyond a small part of the energy at hand, the turn of the
+// body is taken from the solution, which what touches or holds it may have changed; then the
+// stiffness is taken 4, 16, ... times: a step as by a shorter one of Newton's.
 #pragma once
 
 #include "contact/sap_workspace.hpp"

@@ -36,6 +36,8 @@ void addSoftCliques(const model::ModelData& model, const model::Control& control
                            &work.assembly);
     dynamics::keepSpin(soft.elastic, x, v, dt, ws.pool.get(), &work.assembly);
     findDriven(model, control, state, static_cast<int>(s), sap, work);
+    work.numTurns = 0;
+    work.chordEnergy = -1;
     formSoft(soft, x, dt, {.isTurningFree = isTurnedByStiffness(soft, x, v, dt, ws, work)}, ws,
              work);
     if (work.assembly.numInverted > 0) {

@@ -120,6 +120,16 @@ void keepSpin(const SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt, core:
   for (int i = 0; i < mesh.numVertices; ++i) assembly->momentum[i] += assembly->pull[i] * scale;
 }
 
+Real followSpin(const SoftMesh& mesh, const Vec3* x, const Vec3* v1, Real dt,
+                core::ThreadPool* pool, SoftAssembly* assembly) {
+  assembly->scratch.assign(assembly->spin.begin(), assembly->spin.end());
+  keepSpin(mesh, x, v1, dt, pool, assembly);
+  Real change = 0;
+  for (int i = 0; i < mesh.numVertices; ++i)
+    change += mesh.mass[i] * squaredNorm(assembly->spin[i] - assembly->scratch[i]);
+  return std::sqrt(change);
+}
+
 void formSystem(const SoftMesh& mesh, const Vec3* x, Real dt, Real stiffening, bool isTurningFree,
                 core::ThreadPool* pool, SoftAssembly* assembly) {
   if (stiffening > 1 && !(assembly->stiffening > 1)) raiseStiffness(mesh, assembly);

@@ -39,6 +39,12 @@ struct SystemScales {
 void keepSpin(const model::SoftMesh& mesh, const Vec3* x, const Vec3* v, Real dt,
               core::ThreadPool* pool, SoftAssembly* assembly);
 
+/// The same with the turn that a solution `v1` has, where loads and contacts have changed it: the
+/// chords of another turn would stretch the body by what they differ. Returns by how much the
+/// velocities u changed, in the norm of the mass. formSystem() is to follow.
+Real followSpin(const model::SoftMesh& mesh, const Vec3* x, const Vec3* v1, Real dt,
+                core::ThreadPool* pool, SoftAssembly* assembly);
+
 /// A and b anew from the stiffness, `stiffening` times of which counts (c above), freed from turns
 /// or not. After keepSpin; vertex constraints are to be applied again.
 void formSystem(const model::SoftMesh& mesh, const Vec3* x, Real dt, Real stiffening,
