@@ -156,12 +156,18 @@ Real wayOf(const State& state, const Party& party) {
   return std::sqrt(fastest) * party.dt;
 }
 
+bool isInsideOut(const Party& party) {
+  return party.work != nullptr && party.work->assembly.numInverted > 0;
+}
+
 bool isWatched(const model::ModelData& model, const State& state, const PressedPair& pair,
                const Party& a, const Party& b) {
   (void)model;
   const Real strength = std::min(a.strength(), b.strength());
   if (!(strength < kUnlimited)) return false;  // a rigid body on a layer: that has no other side
   if (pair.pressure > kHard * strength) return true;
+  // Elements that are inside out hardly press: slowly, in small parts of a step, all may pass.
+  if (isInsideOut(a) || isInsideOut(b)) return true;
   return wayOf(state, a) + wayOf(state, b) > kNear * std::min(a.depth(), b.depth());
 }
 
