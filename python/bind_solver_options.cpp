@@ -22,8 +22,7 @@ void bindEnums(nb::module_& m) {
       .value("AUTO", SoftPreconditioner::Auto)
       .value("BLOCK_JACOBI", SoftPreconditioner::BlockJacobi)
       .value("INCOMPLETE_CHOLESKY", SoftPreconditioner::IncompleteCholesky)
-      .value("TWO_LEVEL", SoftPreconditioner::TwoLevel)
-      .value("CHOLESKY", SoftPreconditioner::Cholesky);
+      .value("TWO_LEVEL", SoftPreconditioner::TwoLevel);
   nb::enum_<SapGuess>(m, "SapGuess", "What the convex solver starts from.")
       .value("VELOCITY", SapGuess::Velocity)
       .value("IMPULSE", SapGuess::Impulse)

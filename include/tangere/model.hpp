@@ -122,9 +122,7 @@ struct SimulationOptions {
   Vec3 gravity{0, 0, -9.81};
   SolverType solver = SolverType::Impulse;
   ImpulseOptions impulse{};
-  /// Contact points remember what friction held in the last step, so a large regularization does
-  /// not make held things creep, and the solver needs far fewer iterations.
-  SapOptions sap{.relativeTolerance = 1e-9, .nearRigid = 0.1, .frictionRegularization = 0.1};
+  SapOptions sap{};
   /// SAP: > 0: a step is divided until halving its parts changes no coordinate by more than this
   /// [m, rad]; 0: one solve a step.
   Real accuracy = 0;

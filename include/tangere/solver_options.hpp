@@ -46,11 +46,10 @@ enum class SapLinearSolver : std::uint8_t {
 
 /// What stands for the matrix of a soft body in the conjugate gradients of the convex solver.
 enum class SoftPreconditioner : std::uint8_t {
-  Auto,                ///< by the size of the body: the last three of these
+  Auto,                ///< by the size of the body: one of the last two
   BlockJacobi,         ///< the 3x3 blocks of the vertices
   IncompleteCholesky,  ///< without fill
   TwoLevel,            ///< that and the rigid motions of pieces of the body, solved together
-  Cholesky,            ///< exact
 };
 
 /// What the convex solver starts from.
@@ -132,13 +131,15 @@ struct EventOptions {
   Real maxMemory = 2e9;    ///< of pairs, contacts and matrices, as estimated before [bytes]
 };
 
-/// The convex solver (SAP).
+/// The convex solver (SAP). The defaults are those of a scene, which are not the published ones:
+/// contact points remember what friction held in the last step, so a large regularization does not
+/// make held things creep, and the solver needs far fewer iterations.
 struct SapOptions {
   int maxIterations = 200;  ///< Newton steps; few, but for problems made to be hard
   /// Stop when |D grad| <= absoluteTolerance + relativeTolerance max(|D A v|, |D J^T gamma|),
   /// D = diag(A)^-1/2.
   Real absoluteTolerance = 1e-14;  ///< [sqrt(J)]
-  Real relativeTolerance = 1e-6;
+  Real relativeTolerance = 1e-9;
   /// Above 0: both tolerances are taken times 1 + this * sqrt(n), n the constraints of an island:
   /// many contacts together are then solved no more exactly than each of them.
   Real toleranceGrowth = 0;
@@ -146,10 +147,10 @@ struct SapOptions {
   Real lineSearchTolerance = 1e-3;  ///< on the slope, relative to that at the start
   Real maxStep = 1.5;               ///< longest step, in Newton steps
   /// Stiffest contact, limit or equality: its period is this many steps.
-  Real nearRigid = 1.0;
+  Real nearRigid = 0.1;
   Real nearRigidBilateral = 0.1;  ///< of equalities, limits and drives
   /// Regularization of friction: a held body slips by about this * g * dt.
-  Real frictionRegularization = 1e-3;
+  Real frictionRegularization = 0.1;
   Real slipSpeed = 1e-4;  ///< HuntCrossley: friction is below its full value up to here [m/s]
   /// Rounds the tip of the norm of the tangential impulse [N s]. The cone needs none.
   Real frictionSoftness = 0;

@@ -6,9 +6,8 @@
 namespace tangere::solver {
 namespace {
 
-/// Measured on balls in a hand: up to so many vertices a complete factorization costs no more than
-/// the steps it saves, and the second level more.
-constexpr int kMaxCholeskyVertices = 16;
+/// Measured on balls in a hand: up to so many vertices the second level costs more than the steps
+/// that it saves.
 constexpr int kMaxIncompleteVertices = 300;
 
 }  // namespace
@@ -17,16 +16,13 @@ void SoftFactor::setPattern(SoftPreconditioner wanted, const Setup& setup) {
   const int numVertices = num_vertices_ = setup.pattern->numRows();
   kind_ = wanted;
   if (wanted == SoftPreconditioner::Auto) {
-    kind_ = numVertices <= kMaxCholeskyVertices     ? SoftPreconditioner::Cholesky
-            : numVertices <= kMaxIncompleteVertices ? SoftPreconditioner::IncompleteCholesky
-                                                    : SoftPreconditioner::TwoLevel;
+    kind_ = numVertices <= kMaxIncompleteVertices ? SoftPreconditioner::IncompleteCholesky
+                                                  : SoftPreconditioner::TwoLevel;
   }
   if (kind_ == SoftPreconditioner::TwoLevel && setup.positions.empty()) {
     kind_ = SoftPreconditioner::IncompleteCholesky;
   }
-  if (kind_ == SoftPreconditioner::Cholesky) {
-    cholesky_.setPattern(*setup.pattern, setup.positions);
-  } else if (kind_ != SoftPreconditioner::BlockJacobi) {
+  if (kind_ != SoftPreconditioner::BlockJacobi) {
     incomplete_.setPattern(*setup.pattern, setup.isTouched);
   }
   if (kind_ == SoftPreconditioner::TwoLevel) {
@@ -39,8 +35,6 @@ bool SoftFactor::factor(const math::BlockCsr& matrix, const Real* stiffness,
   switch (kind_) {
     case SoftPreconditioner::BlockJacobi:
       return invertDiagonal(matrix);
-    case SoftPreconditioner::Cholesky:
-      return cholesky_.factor(matrix, pool) == 0;
     case SoftPreconditioner::TwoLevel:
       two_level_.factor(matrix, stiffness, pool);
       return incomplete_.factor(matrix, stiffness);
@@ -69,7 +63,6 @@ void SoftFactor::solve(const Real* r, Real* z) {
 
 void SoftFactor::solveFirst(const Real* r, Real* z) {
   if (kind_ == SoftPreconditioner::BlockJacobi) return multiplyDiagonal(r, z);
-  if (kind_ == SoftPreconditioner::Cholesky) return cholesky_.solve(r, z);
   incomplete_.solve(r, z);
 }
 

@@ -8,7 +8,6 @@
 #include "core/parallel_for.hpp"
 #include "math/block_csr.hpp"
 #include "solver/incomplete_cholesky.hpp"
-#include "solver/sparse_cholesky.hpp"
 #include "solver/two_level.hpp"
 
 #include <cstdint>
@@ -52,7 +51,6 @@ class SoftFactor {
   int num_vertices_ = 0;
   IncompleteCholesky incomplete_;
   TwoLevel two_level_;
-  SparseCholesky cholesky_;
 };
 
 }  // namespace tangere::solver

@@ -27,7 +27,9 @@ struct Prepared {
   int numRows = 0;
   int parameters = -1;
 
-  Prepared(const SapProblem& problem, Real w, const SapOptions& options = {}) {
+  /// By default with the published constants.
+  Prepared(const SapProblem& problem, Real w,
+           const SapOptions& options = {.nearRigid = 1, .frictionRegularization = 1e-3}) {
     const SapConstraint& c = problem.constraints[0];
     kind = c.kind;
     numRows = c.numRows;

@@ -7,7 +7,6 @@
 #include "solver/small_dense.hpp"
 #include "solver/soft_factor.hpp"
 #include "solver/soft_matrix.hpp"
-#include "solver/sparse_cholesky.hpp"
 #include "solver/two_level.hpp"
 #include "solver/vertex_parts.hpp"
 
@@ -200,26 +199,6 @@ TEST(IncompleteCholesky, RefusesADiagonalThatIsNotPositive) {
   EXPECT_FALSE(factor.factor(a));
 }
 
-TEST(SparseCholesky, SolvesToRoundingInAnyOrder) {
-  std::mt19937_64 random(3);
-  SparseCholesky factor;
-  for (const bool hasPositions : {true, false}) {
-    for (int round = 0; round < 6; ++round) {
-      SoftMesh mesh = test::gridMesh(1 + round, 2 + round % 3, 3, 0.02);
-      mesh.addElasticity({.young = 1e6, .poisson = 0.4});
-      std::vector<std::uint8_t> isTouched;
-      const math::BlockCsr s = withContacts(mesh, mesh.matrix(1.0 / 60), 100, &isTouched);
-      factor.setPattern(
-          s, hasPositions ? std::span<const Vec3>(mesh.vertices) : std::span<const Vec3>());
-      ASSERT_EQ(factor.factor(s, nullptr), 0);
-      const std::vector<Real> r = randomNumbers(&random, 3 * s.numRows());
-      std::vector<Real> z(r.size());
-      factor.solve(r.data(), z.data());
-      EXPECT_LT(residualOf(s, z, r), 1e-10) << round;
-    }
-  }
-}
-
 TEST(TwoLevel, GivesBackRigidMotionsOfThePieces) {
   // With r = S P y the second level alone answers P y; a motion of the whole body is one.
   const SoftMesh mesh = elasticBall(6, 0.3);
@@ -354,7 +333,7 @@ TEST(SoftFactor, IsChosenByTheNumberOfVertices) {
          .isTouched = {}});
     return factor.kind();
   };
-  EXPECT_EQ(choose(1, true), SoftPreconditioner::Cholesky);
+  EXPECT_EQ(choose(1, true), SoftPreconditioner::IncompleteCholesky);
   EXPECT_EQ(choose(4, true), SoftPreconditioner::IncompleteCholesky);
   EXPECT_EQ(choose(9, true), SoftPreconditioner::TwoLevel);
   EXPECT_EQ(choose(9, false), SoftPreconditioner::IncompleteCholesky);

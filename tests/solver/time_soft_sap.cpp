@@ -3,7 +3,7 @@
 // Times the convex solver on a soft ball of 1,000 vertices in the hand of an arm: it closes, holds
 // and lifts. Prints a line for every tenth step and the means.
 //
-//   time_soft_sap [preconditioner: 0 auto, 1 block Jacobi, 2 incomplete, 3 two levels, 4 Cholesky]
+//   time_soft_sap [preconditioner: 0 auto, 1 block Jacobi, 2 incomplete, 3 two levels]
 #include "solver/sap_solver.hpp"
 
 #include "solver/soft_scenes.hpp"
