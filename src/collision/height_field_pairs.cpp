@@ -225,11 +225,16 @@ bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
     if (box.aabb.lower.z > field.extent.upper) return false;
     BodyOnSurface body(surface, view, X_FC, out);
     visitTriangles(field, box, feed(body));
-    touched = body.finish([&](const Vec3& move) {
-      const Transform moved{X_FC.rotation, X_FC.translation + move};
-      return !geometry::isInside(field, moved * view.center) &&
-             !touchesSurface(field, view, moved, BodyBox(view, moved));
-    });
+    touched = body.finish(
+        [&](const Vec3& move) {
+          const Transform moved{X_FC.rotation, X_FC.translation + move};
+          return !geometry::isInside(field, moved * view.center) &&
+                 !touchesSurface(field, view, moved, BodyBox(view, moved));
+        },
+        [&](const Vec3& move) {
+          const Transform moved{X_FC.rotation, X_FC.translation + move};
+          return distanceOfApart(field.solidMesh(), view, moved, move);
+        });
   }
   return touched;
 }

@@ -10,12 +10,14 @@
 #include "collision/kernels/triangle_triangle.hpp"
 #include "collision/mesh_body_faces.hpp"
 #include "collision/mesh_completion.hpp"
+#include "collision/mesh_penetration.hpp"
 #include "collision/mesh_point_hull.hpp"
 #include "collision/mesh_surface.hpp"
 #include "collision/mesh_traversal.hpp"
 #include "geometry/kernels/ray_interval.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -44,9 +46,10 @@ class BodyOnSurface {
   }
 
   /// Whether anything was touched; then there is at least one contact. isApartAfter(move) tells
-  /// whether a translation of the body leaves it apart from the whole surface.
-  template <class IsApartAfter>
-  bool finish(const IsApartAfter& isApartAfter) {
+  /// whether a translation of the body leaves it apart from the whole surface, distanceAfter(move)
+  /// by how much and along what.
+  template <class IsApartAfter, class DistanceAfter>
+  bool finish(const IsApartAfter& isApartAfter, const DistanceAfter& distanceAfter) {
     if (!touched_) return false;
     if (out_.empty()) {
       out_.push_back(spare_);
@@ -54,7 +57,7 @@ class BodyOnSurface {
     }
     if (surface_.isSolid()) dropFarSides();
     if (anySharp_) dropWhatIsResolved();
-    if (numTouched_ <= (anySharp_ ? kMaxHullTriangles : kPatch)) limitToClearing(isApartAfter);
+    if (numTouched_ <= kMaxHullTriangles) limitToClearing(isApartAfter, distanceAfter);
     return true;
   }
 
@@ -106,50 +109,137 @@ class BodyOnSurface {
   /// deep a contact may be at most. On a smooth
   /// part the normals of neighbours differ little, but a body that touches a corner reaches farther
   /// below some of its triangles than it has to go.
-  template <class IsApartAfter>
-  void limitToClearing(const IsApartAfter& isApartAfter) {
+  template <class IsApartAfter, class DistanceAfter>
+  void limitToClearing(const IsApartAfter& isApartAfter, const DistanceAfter& distanceAfter) {
     bool flat = true;
     const Vec3 n = surface_.normal(touchedTriangles_[0]);
     for (int i = 1; flat && i < numTouched_; ++i)
       flat = squaredNorm(surface_.normal(touchedTriangles_[i]) - n) < Real(1e-20);
     if (flat && !hasRim()) return;
-    Way best{{}, std::numeric_limits<Real>::infinity(), 0, false, false};
+    const Way unknown{{}, kUnknown, 0, false, false};
+    Way best = unknown;
     for (const SurfaceContact& c : out_) {
       if (c.depth >= best.depth) continue;
       Way way{c.normal, c.depth, 0, false, false};
       findLowest(&way, 1);
       if (clearsAll(way)) best = way;
     }
-    const bool isCertified = best.depth < std::numeric_limits<Real>::infinity();
+    const Way certified = best;
+    const bool isCertified = isKnown(certified);
     SurfaceContact missing;
-    const bool isHull = mayHullBeShorter(best) && considerHull(&best, &missing);
-    if (!(best.depth > 0) || !(best.depth < std::numeric_limits<Real>::infinity())) return;
-    // What changes little is not worth the question, which costs as much as the contacts did.
-    constexpr Real kWorth = 1.0005;
-    Real deepest = 0;
-    bool isNews = false;
-    for (const SurfaceContact& c : out_) {
-      deepest = larger(deepest, c.depth);
-      isNews = isNews || !(dot(c.normal, best.normal) > 0);
+    Real hullDepth = kUnknown;
+    bool isHull = mayHullBeShorter(best) && considerHull(&best, &missing, &hullDepth);
+    if (!(best.depth > 0)) return;
+    // The hull of a dent may be left sooner than the dent itself. How much later that is left than
+    // need be has to be searched for.
+    constexpr Real kSooner = 0.9995;
+    const bool mayBeShorter = isKnown(best) && !isHull && hullDepth < kSooner * best.depth;
+    if (isKnown(best) && !mayBeShorter && !takesFrom(best)) return;
+    const auto isApart = [&](const Way& way) {
+      return isKnown(way) && isApartAfter(way.normal * (way.depth * (1 + Real(1e-6))));
+    };
+    // On several bumps no way of one contact clears all by a plane but one far too long.
+    if (!isKnown(best) || !isConvexThere()) {
+      const Way asked = findWayByAsking(best.depth, isApart);
+      if (isKnown(asked)) best = asked;
+      isHull = isHull && !isKnown(asked);
+      if (!isKnown(asked) && !isApart(best)) best = unknown;
+    } else if (!isApart(best)) {
+      best = unknown;
     }
-    isNews = isNews || deepest > kWorth * best.depth || deepest < kNearlyAsDeep * best.depth;
-    if (!isNews || !isApartAfter(best.normal * (best.depth * (1 + Real(1e-6))))) return;
+    if (!isKnown(best) && isHull) {
+      isHull = false;
+      if (isApart(certified)) best = certified;
+    }
+    if (!isKnown(best)) {
+      complete(isApartAfter, distanceAfter);
+      return;
+    }
+    const Real deepest = limitTo(best);
+    // An edge or a corner beside the contacts is deeper than they are.
+    if (isHull && deepest < kNearlyAsDeep * best.depth && (isCertified || isConvexThere()))
+      out_.push_back(missing);
+    if (!isHull && hullDepth < kSooner * best.depth) complete(isApartAfter, distanceAfter);
+  }
+
+  /// Drops contacts against a way that leads out, and leaves none deeper than it is long. Returns
+  /// the largest depth.
+  Real limitTo(const Way& way) {
+    Real deepest = 0;
     std::size_t kept = 0;
-    deepest = 0;
     for (const SurfaceContact& c : out_) {
-      if (!(dot(c.normal, best.normal) > 0)) continue;
+      if (!(dot(c.normal, way.normal) > 0)) continue;
       out_[kept] = c;
       // Points under a face of the body are those of the surface, all others are the body's.
-      const bool isBodys =
-          faces_.empty() || std::fabs(dot(c.normal, surface_.normal(c.triangle))) > 1 - Real(1e-9);
-      if (best.depth < c.depth) makeShallower(best.depth, isBodys, out_[kept]);
+      const bool isBodys = faces_.empty() || c.triangle < 0 ||
+                           std::fabs(dot(c.normal, surface_.normal(c.triangle))) > 1 - Real(1e-9);
+      if (way.depth < c.depth) makeShallower(way.depth, isBodys, out_[kept]);
       deepest = larger(deepest, out_[kept].depth);
       ++kept;
     }
     out_.resize(kept);
-    // An edge or a corner beside the contacts is deeper than they are.
-    if (isHull && deepest < kNearlyAsDeep * best.depth && (isCertified || isConvexThere()))
-      out_.push_back(missing);
+    return deepest;
+  }
+
+  /// No contact's way leads out. The contacts are complete where the least move that resolves them
+  /// all does; else the way out is searched for and becomes one.
+  template <class IsApartAfter, class DistanceAfter>
+  void complete(const IsApartAfter& isApartAfter, const DistanceAfter& distanceAfter) {
+    Vec3 move;  // of the surface
+    if (!findLeastMove(out_, &move)) return;
+    const Real length = norm(move);
+    const bool isComplete = isApartAfter(-move * (1 + Real(1e-5)));
+    WaysOut ways;
+    ways.addDirection(-move, length);
+    Way own[kMaxWays];
+    const int count = collectWays(own);
+    for (int k = 0; k < count; ++k) ways.add(own[k].normal, length);
+    DistanceResult found;
+    refinePenetration(ways, std::cref(distanceAfter), found);
+    // What is so much longer leads out of something that the body is caught in.
+    constexpr Real kCaught = 50;
+    const Real depth = -found.distance;
+    if (!(depth > 0) || depth > kCaught * length) return;
+    const Real deepest = limitTo({found.normal, depth, 0, false, false});
+    if (!isComplete || deepest < kNearlyAsDeep * depth)
+      out_.push_back(
+          {(found.point1 + found.point2) * Real(0.5), found.normal, depth, found.feature2, -1});
+  }
+
+  static constexpr Real kUnknown = std::numeric_limits<Real>::infinity();
+  [[nodiscard]] static bool isKnown(const Way& way) { return way.depth < kUnknown; }
+
+  /// Whether limiting contacts to a way would change much. What changes little is not worth the
+  /// question whether the way leads out, which costs as much as the contacts did.
+  [[nodiscard]] bool takesFrom(const Way& way) const {
+    constexpr Real kWorth = 1.0005;
+    Real deepest = 0;
+    for (const SurfaceContact& c : out_) {
+      if (!(dot(c.normal, way.normal) > 0)) return true;
+      deepest = larger(deepest, c.depth);
+    }
+    return deepest > kWorth * way.depth || deepest < kNearlyAsDeep * way.depth;
+  }
+
+  /// Between bumps no plane is behind which all lies that is touched. There the shallowest ways of
+  /// contacts are tried, where contacts differ by more than neighbours on a smooth surface do.
+  template <class IsApart>
+  [[nodiscard]] Way findWayByAsking(Real shorterThan, const IsApart& isApart) const {
+    constexpr int kMostAsked = 4;
+    constexpr Real kWorth = 1.001;
+    Way ways[kMaxWays];
+    const int count = collectWays(ways);
+    for (int k = 0; k < count && k < kMostAsked; ++k) {
+      if (!(ways[k].depth * kWorth < shorterThan)) break;
+      const bool isNews = [&] {
+        for (const SurfaceContact& c : out_)
+          if (!(dot(c.normal, ways[k].normal) > 0) || c.depth > kWorth * ways[k].depth) return true;
+        return false;
+      }();
+      if (!isNews) break;
+      if (ways[k].depth > 0 && isApart(ways[k])) return ways[k];
+    }
+    return {{}, kUnknown, 0, false, false};
   }
 
   /// Whether a touched triangle is at the rim of an open surface.
@@ -162,7 +252,7 @@ class BodyOnSurface {
 
   /// Not where the way goes along all normals but a little: no other is shorter by 0.2 %.
   [[nodiscard]] bool mayHullBeShorter(const Way& best) const {
-    if (!(best.depth < std::numeric_limits<Real>::infinity())) return true;
+    if (!isKnown(best)) return true;
     if (hasRim()) return true;
     for (int i = 0; i < numTouched_; ++i)
       if (dot(surface_.normal(touchedTriangles_[i]), best.normal) < Real(0.998)) return true;
@@ -170,14 +260,15 @@ class BodyOnSurface {
   }
 
   /// The way out of the hull of all that is touched clears it too, and may be shorter. Returns
-  /// whether it is, with its contact.
-  bool considerHull(Way* best, SurfaceContact* contact) const {
+  /// whether it is, with its contact; and how long it is, be it one of the surface or not.
+  bool considerHull(Way* best, SurfaceContact* contact, Real* hullDepth) const {
     PointHull<3 * kMaxHullTriangles> points;
     for (int i = 0; i < 3 * numTouched_; ++i)
       points.add(surface_.corner(touchedTriangles_[i / 3], i % 3));
     const ConvexView<Real> hull = points.view();
     const kernel::ConvexContact<Real> pair =
         kernel::convexDistance(view_, hull, X_CS_, Real(0), /*enableSigned=*/true);
+    if (pair.distance < 0) *hullDepth = -pair.distance;
     if (!(pair.distance < 0) || !(-pair.distance < best->depth)) return false;
     const Vec3 way = X_SC_.rotation * pair.normal;
     if (!leadsOutAt(X_SC_ * pair.pointB, way)) return false;
@@ -883,7 +974,6 @@ class BodyOnSurface {
   bool touched_ = false;
   bool anySharp_ = false;  // of the touched triangles
   static constexpr int kMaxHullTriangles = 16;
-  static constexpr int kPatch = 4;  // a smooth patch of more triangles is left along one of them
   int touchedTriangles_[kMaxHullTriangles];
   int numTouched_ = 0;  // one more than there is room for: too many
   bool hasSpare_ = false;

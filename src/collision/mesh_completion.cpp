@@ -86,7 +86,8 @@ bool stillCross(const MeshBodyPair& pair, const Transform& X_12,
 void completeContacts(const MeshBodyPair& pair, const Transform& X_12,
                       std::span<const Crossing> crossings, const RegionReport& report,
                       std::vector<SurfaceContact>& contacts) {
-  // A way that is so much longer leads out of something that the bodies are caught in.
+  // A way that is so much longer, and longer than what is crossed, leads out of something that the
+  // bodies are caught in.
   constexpr Real kCaught = 50;
   Vec3 move;
   if (!findLeastMove(contacts, &move)) {
@@ -94,7 +95,8 @@ void completeContacts(const MeshBodyPair& pair, const Transform& X_12,
     move = {};
   }
   const Transform resolved{X_12.rotation, X_12.translation - move * (1 + Real(1e-5))};
-  if (!report.hasGuess && !stillCross(pair, resolved, crossings)) return;
+  const bool isComplete = !report.hasGuess && !stillCross(pair, resolved, crossings);
+  if (isComplete && !report.mayBeShorter) return;
   const SurfaceContact* deepest = &contacts[0];
   for (const SurfaceContact& c : contacts)
     if (c.depth > deepest->depth) deepest = &c;
@@ -115,7 +117,9 @@ void completeContacts(const MeshBodyPair& pair, const Transform& X_12,
       },
       found);
   const Real depth = -found.distance;
-  if (!(depth > 0) || depth > kCaught * length) return;
+  if (!(depth > 0) || depth > std::fmax(kCaught * length, extentOf(crossings))) return;
+  // Of what is complete already only depths are in question.
+  if (isComplete && !(depth < norm(move))) return;
   limitDepths(found.normal * depth, 0, contacts);
   contacts.push_back({(found.point1 + found.point2) * Real(0.5), -found.normal, depth,
                       found.feature1, found.feature2});

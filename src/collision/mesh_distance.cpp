@@ -4,6 +4,7 @@
 #include "collision/kernels/convex_distance.hpp"
 #include "collision/mesh_traversal.hpp"
 #include "geometry/bvh_nearest.hpp"
+#include "geometry/signed_distance.hpp"
 
 #include <cmath>
 #include <limits>
@@ -138,6 +139,26 @@ NearestTriangle nearestTriangle(const geometry::MeshData& mesh,
     return false;
   });
   return best;
+}
+
+DistanceResult distanceOfApart(const geometry::MeshData& mesh, const kernel::ConvexView<Real>& view,
+                               const Transform& X_MC, const Vec3& move) {
+  DistanceResult out;
+  const NearestTriangle nearest =
+      nearestTriangle(mesh, view, X_MC, std::numeric_limits<Real>::infinity());
+  const Vec3 center = X_MC * view.center;
+  if (!nearest.found || (mesh.closed && mesh.bounds.contains(center) &&
+                         geometry::isInside(mesh, center, geometry::closestOnMesh(mesh, center)))) {
+    out.distance = 0;
+    out.normal = move / norm(move);
+    return out;
+  }
+  out.distance = nearest.distance;
+  out.normal = nearest.normal;
+  out.point2 = nearest.onSurface;
+  out.point1 = out.point2 + out.normal * out.distance;
+  out.feature2 = nearest.triangle;
+  return out;
 }
 
 kernel::ConvexView<Real> triangleView(const Vec3* v) {

@@ -23,6 +23,12 @@ struct NearestTriangle {
                                               const kernel::ConvexView<Real>& view,
                                               const Transform& X_MC, Real upperBound);
 
+/// For searches that try a translation `move` that the body has made: of a body that still touches,
+/// or is inside, it tells only that, and `move` as the direction to go on. Frame of the mesh.
+[[nodiscard]] DistanceResult distanceOfApart(const geometry::MeshData& mesh,
+                                             const kernel::ConvexView<Real>& view,
+                                             const Transform& X_MC, const Vec3& move);
+
 /// A triangle as a convex body; `v` must outlive it.
 [[nodiscard]] kernel::ConvexView<Real> triangleView(const Vec3* v);
 

@@ -144,12 +144,30 @@ int selectCorners(const SurfaceContact* contacts, std::span<const int> index, Re
   const int second = farthest([&](int i) { return squaredNorm(at(i).position - a); });
   if (second < 0) return n;
   chosen[n++] = second;
-  const Vec3 across = cross(at(0).normal, at(second).position - a);
-  const Real tiny = Real(1e-9) * size * norm(across);
-  for (const Real side : {Real(1), Real(-1)}) {
-    const int next = farthest([&](int i) { return side * dot(across, at(i).position - a) - tiny; });
-    if (next >= 0) chosen[n++] = next;
-  }
+  const Vec3 normal = at(0).normal, b = at(second).position;
+  const auto beyond = [&](const Vec3& p, const Vec3& q, int i) {  // to the left of p to q
+    const Vec3 across = cross(normal, q - p);
+    const Real length = norm(across);
+    return length > 0 ? dot(across, at(i).position - p) / length : Real(0);
+  };
+  const Real tiny = Real(1e-9) * size;
+  const int third = farthest([&](int i) { return std::fabs(beyond(a, b, i)) - tiny; });
+  if (third < 0) return n;
+  // The fourth is the farthest outside the triangle of the other three: beside a long side there
+  // may be no more than a sliver.
+  const bool isLeft = beyond(a, b, third) > 0;
+  const Vec3 c = at(third).position;
+  const Vec3 corner[3] = {a, isLeft ? b : c, isLeft ? c : b};
+  const int fourth = farthest([&](int i) {
+    Real most = 0;
+    for (int k = 0; k < 3; ++k) most = std::fmax(most, -beyond(corner[k], corner[(k + 1) % 3], i));
+    return most - tiny;
+  });
+  // What is on the left comes first.
+  const bool isTurned = fourth >= 0 && !isLeft && beyond(a, b, fourth) > 0;
+  if (isTurned) chosen[n++] = fourth;
+  chosen[n++] = third;
+  if (fourth >= 0 && !isTurned) chosen[n++] = fourth;
   return n;
 }
 

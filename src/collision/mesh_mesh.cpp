@@ -54,9 +54,9 @@ std::vector<Crossing>& crossingScratch() {
 }
 
 /// Contacts in the frame of body 1, normals from it to body 2 (the surface of a SurfaceContact is
-/// body 1's). Returns whether they overlap; the crossings are left in their scratch.
+/// body 1's). Returns whether they overlap.
 bool gatherContacts(const MeshBodyPair& pair, const Transform& X_12,
-                    std::vector<SurfaceContact>& out) {
+                    std::vector<SurfaceContact>& out, WaysOut* ways = nullptr) {
   std::vector<Crossing>& crossings = crossingScratch();
   crossings.clear();
   CrossingFinder(pair.body1.mesh, pair.body2.mesh, X_12).visitAll([&](const Crossing& c) {
@@ -64,7 +64,8 @@ bool gatherContacts(const MeshBodyPair& pair, const Transform& X_12,
   });
   if (!crossings.empty()) {
     const RegionReport report = addRegionContacts(pair.body1, pair.body2, X_12, crossings, out);
-    if ((!report.areLeft || report.hasGuess) && !out.empty())
+    if (ways) *ways = report.ways;
+    if ((!report.areLeft || report.hasGuess || report.mayBeShorter) && !out.empty())
       completeContacts(pair, X_12, crossings, report, out);
     return true;
   }
@@ -136,7 +137,8 @@ namespace {
 void writePenetrationOf(const MeshBodyPair& pair, const Transform& X_12,
                         const DistanceOption& option, DistanceResult& out) {
   std::vector<SurfaceContact>& contacts = contactScratch();
-  gatherContacts(pair, X_12, contacts);
+  WaysOut regionWays;
+  gatherContacts(pair, X_12, contacts, &regionWays);
   const auto separates = [&](const Vec3& move) {
     const Transform moved{pair.X_W2.rotation, pair.X_W2.translation + pair.X_W1.rotation * move};
     return !overlapMeshes({pair.body1, pair.X_W1, pair.body2, moved});
@@ -149,8 +151,10 @@ void writePenetrationOf(const MeshBodyPair& pair, const Transform& X_12,
   };
   const Vec3 center1 = pair.X_W1 * pair.body1.mesh.center;
   for (SurfaceContact& c : contacts) c.normal = -c.normal;  // body 1 leaves against them
-  const WaysOut ways =
+  WaysOut ways =
       waysOf(contacts, pair.X_W1.rotation, center1 - (out.point1 + out.point2) * Real(0.5), out);
+  for (int i = 0; i < regionWays.count; ++i)
+    ways.add(pair.X_W1.rotation * regionWays.normal_W[i], regionWays.depth[i]);
   refinePenetration(ways, distanceAfter, out);
 }
 

@@ -145,10 +145,14 @@ bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Tr
   } else {
     BodyOnSurface body(surface, view, X_MC, out);
     visitLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), feed(body));
-    touched = body.finish([&](const Vec3& move) {
-      const Transform moved{X_MC.rotation, X_MC.translation + move};
-      return !overlapNear(mesh, view, moved, moved * view.center);
-    });
+    touched = body.finish(
+        [&](const Vec3& move) {
+          const Transform moved{X_MC.rotation, X_MC.translation + move};
+          return !overlapNear(mesh, view, moved, moved * view.center);
+        },
+        [&](const Vec3& move) {
+          return distanceOfApart(mesh, view, {X_MC.rotation, X_MC.translation + move}, move);
+        });
   }
   if (touched) return true;
   if (!containsCenter(mesh, X_MC * view.center)) return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collision/mesh_penetration.hpp"
 
+#include <limits>
+
 namespace tangere::collision {
 
 namespace {
@@ -22,14 +24,17 @@ Separation separationAfter(const Vec3& move, const DistanceResult& apart) {
           apart.feature2};
 }
 
-/// Moves body 1 along `normal`, then along whatever still touches, until nothing does.
+/// Moves body 1 along `normal`, then along whatever still touches, until nothing does. Steps grow:
+/// a vertex beside a rim is near to the side of the rim, and far less deep there than its edges
+/// are.
 Separation leave(const Vec3& normal, Real depth, const DistanceAfter& distanceAfter) {
-  constexpr int kMaxSteps = 4;
+  constexpr int kMaxSteps = 10, kSameSteps = 3;
   Vec3 move = normal * (depth * kRoom);
   for (int step = 0; step < kMaxSteps; ++step) {
     const DistanceResult apart = distanceAfter(move);
     if (apart.distance > 0) return separationAfter(move, apart);
     move += apart.normal * depth;
+    if (step + 1 >= kSameSteps) depth *= 2;
   }
   return {};
 }
@@ -47,23 +52,45 @@ Separation shorten(Separation best, const DistanceAfter& distanceAfter) {
     if (settled) break;
   }
   // Where the surface is not convex, other parts may be in the way for a little longer.
-  for (const Real factor : {1 + Real(1e-6), Real(1.001), Real(1.01), Real(1.05), kRoom}) {
-    if (!(best.depth > 0)) break;
-    if (!(distanceAfter(best.normal * (best.depth * factor)).distance > 0)) continue;
-    if (factor > Real(1.0005)) best.depth *= factor;
+  constexpr Real kFactors[] = {1 + Real(1e-6), Real(1.001), Real(1.01), Real(1.05), kRoom};
+  constexpr int kHalvings = 6;
+  if (!(best.depth > 0)) return {};
+  const auto isApart = [&](Real factor) {
+    const DistanceResult apart = distanceAfter(best.normal * (best.depth * factor));
+    if (!(apart.distance > 0)) return false;
+    // What touches last, which need not be what was nearest after a move that led elsewhere.
+    best.onBody2 = apart.point2;
+    best.feature1 = apart.feature1;
+    best.feature2 = apart.feature2;
+    return true;
+  };
+  Real touching = 1;
+  for (Real factor : kFactors) {
+    if (!isApart(factor)) {
+      touching = factor;
+      continue;
+    }
+    if (factor < Real(1.0005)) return best;
+    for (int i = 0; i < kHalvings; ++i) {
+      const Real middle = Real(0.5) * (touching + factor);
+      (isApart(middle) ? factor : touching) = middle;
+    }
+    best.depth *= factor;
     return best;
   }
   return {};
 }
 
 /// Goes along a direction until the bodies are apart, and comes back until they all but touch: what
-/// is left of the way is how far one has to go. No step back is longer than the distance.
-Separation comeBack(const Vec3& normal, Real depth, const DistanceAfter& distanceAfter) {
+/// is left of the way is how far one has to go. No step back is longer than the distance. Nothing
+/// where the bodies are not apart after `most`.
+Separation comeBack(const Vec3& normal, Real depth, Real most, const DistanceAfter& distanceAfter) {
   constexpr int kMaxDoublings = 60, kMaxSteps = 100;
   constexpr Real kClose = 1e-6;
-  Real length = depth * kRoom;
+  Real length = depth * kRoom < most ? depth * kRoom : most;
   DistanceResult apart = distanceAfter(normal * length);
   for (int i = 0; i < kMaxDoublings && !(apart.distance > 0); ++i) {
+    if (length * 2 > most) return {};
     length *= 2;
     apart = distanceAfter(normal * length);
   }
@@ -113,9 +140,15 @@ void refinePenetration(const WaysOut& ways, const DistanceAfter& distanceAfter,
   };
   for (int i = 0; i < ways.count; ++i)
     consider(shorten(leave(ways.normal_W[i], ways.depth[i], distanceAfter), distanceAfter));
-  if (!(best.depth > 0))
-    for (int i = 0; i < ways.count; ++i)
-      consider(comeBack(ways.normal_W[i], ways.depth[i], distanceAfter));
+  // In an inner corner no way is locally the shortest: whatever was found leads somewhere else.
+  constexpr Real kElsewhere = 4;
+  Real least = ways.count > 0 ? ways.depth[0] : Real(0);
+  for (int i = 1; i < ways.count; ++i) least = ways.depth[i] < least ? ways.depth[i] : least;
+  if (!(best.depth > 0) || best.depth > kElsewhere * least)
+    for (int i = 0; i < ways.count; ++i) {
+      const Real most = best.depth > 0 ? best.depth : std::numeric_limits<Real>::infinity();
+      consider(comeBack(ways.normal_W[i], ways.depth[i], most, distanceAfter));
+    }
   if (!(best.depth > 0)) return;
   out.distance = -best.depth;
   out.normal = best.normal;

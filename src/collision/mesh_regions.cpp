@@ -154,6 +154,8 @@ class RegionContacts {
   static constexpr std::size_t kFewCrossings = 64;
   static constexpr int kMaxAlong = 32;
   static constexpr Real kAlmostAlong = 0.9;
+  /// A way that is shorter by less is not worth a search.
+  static constexpr Real kSooner = 0.9995;
   /// Four vertices in unit coordinates, and how far they are from those chosen.
   struct Block {
     Float4 p[3], nearest2;
@@ -277,26 +279,74 @@ class RegionContacts {
     }
     if (!(least < std::numeric_limits<Real>::infinity())) {
       SurfaceContact hull;
-      if (local && local->findWayOut(&hull)) report_.ways.add(-hull.normal, hull.depth);
+      // Where that is no way of the surfaces it is a good one to begin the search with.
+      if (local && (local->findWayOut(&hull) || hull.depth > 0))
+        report_.ways.add(-hull.normal, hull.depth);
       return false;
     }
     SurfaceContact shorter;
     // Along a sheet the region is soon left, but not what is beside it.
     const bool areSolid = a_.isSolid() && b_.isSolid();
-    const bool isShorter = local && local->findWayOut(&shorter) && shorter.depth < least &&
-                           (areSolid || dot(shorter.normal, way) > kAlmostAlong);
+    const bool isHull = local && local->findWayOut(&shorter);
+    const bool isShorter =
+        isHull && shorter.depth < least && (areSolid || dot(shorter.normal, way) > kAlmostAlong);
+    // The hull of a dent may be left sooner than the dent itself. How much later that is left than
+    // need be has to be searched for.
+    if (areSolid && local && !isHull && shorter.depth > 0 && shorter.depth < kSooner * least) {
+      report_.ways.add(-shorter.normal, shorter.depth);
+      report_.mayBeShorter = true;
+    }
     if (isShorter) {
       least = shorter.depth;
       way = shorter.normal;
     }
-    if (least > 0) limitDepths(way * -least, before, out_);
-    if (isShorter) {
-      Real deepest = 0;
-      for (std::size_t i = before; i < out_.size(); ++i) deepest = larger(deepest, out_[i].depth);
-      if (deepest < kNearlyAsDeep * least) out_.push_back(shorter);
+    if (!(least > 0)) return true;
+    if (changes(way, least, before) && !leaves(crossings, members, way * least)) {
+      report_.ways.add(-way, least);
+      return false;
     }
-    if (least > 0) addAlong(way, least, before, s);
+    limitDepths(way * -least, before, out_);
+    if (isShorter) {
+      report_.ways.add(-way, least);
+      bool isThere = false;
+      for (std::size_t i = before; i < out_.size(); ++i)
+        isThere = isThere || (out_[i].depth >= kNearlyAsDeep * least &&
+                              dot(out_[i].normal, way) > kNearlyAsDeep);
+      if (!isThere) out_.push_back(shorter);
+    }
+    addAlong(way, least, before, s);
     return true;
+  }
+
+  /// Whether limiting contacts to a way would take something from them. That is worth a question.
+  [[nodiscard]] bool changes(const Vec3& way, Real depth, std::size_t before) const {
+    constexpr Real kMuch = 1.001;
+    for (std::size_t i = before; i < out_.size(); ++i)
+      if (out_[i].depth > kMuch * depth || !(dot(out_[i].normal, way) > 0)) return true;
+    return false;
+  }
+
+  /// Whether the region is left once B has moved: a plane between triangles that cross now says
+  /// nothing of those beside them.
+  [[nodiscard]] bool leaves(const std::vector<Crossing>& crossings, const std::vector<int>& members,
+                            const Vec3& move) const {
+    const auto isBeside = [](const MeshData& mesh, int t, int s) {
+      for (const int i : mesh.triangles[t])
+        for (const int j : mesh.triangles[s])
+          if (i == j) return true;
+      return false;
+    };
+    const Transform moved{X_AB_.rotation, X_AB_.translation + move * (1 + Real(1e-5))};
+    bool crosses = false;
+    CrossingFinder(a_.mesh, b_.mesh, moved).visitAll([&](const Crossing& now) {
+      bool a = false, b = false;
+      for (const int m : members) {
+        a = a || isBeside(a_.mesh, crossings[m].triangleA, now.triangleA);
+        b = b || isBeside(b_.mesh, crossings[m].triangleB, now.triangleB);
+      }
+      crosses = crosses || (a && b);
+    });
+    return !crosses;
   }
 
   /// Vertices inside whose nearest surface is none that they can push, as those that came in
@@ -311,9 +361,12 @@ class RegionContacts {
         const Vec3 across = out_[k].position - v;
         if (squaredNorm(across - way * dot(way, across)) <= same * same) return;
       }
-      const Ray ray{inverseTimes(X, v), transposeTimes(X.rotation, direction), depth};
-      const std::optional<RayHit> hit = geometry::rayCastMesh(other.mesh, ray);
+      // A little farther, or rounding decides about what is exactly as deep.
+      const Ray ray{inverseTimes(X, v), transposeTimes(X.rotation, direction),
+                    depth * (1 + Real(1e-6))};
+      std::optional<RayHit> hit = geometry::rayCastMesh(other.mesh, ray);
       if (!hit || !(hit->t > Real(0.5) * depth)) return;
+      hit->t = hit->t < depth ? hit->t : depth;
       const int t = inside.triangle[i];
       out_.push_back({v + direction * (Real(0.5) * hit->t), way, hit->t, isOfA ? t : hit->feature,
                       isOfA ? hit->feature : t});

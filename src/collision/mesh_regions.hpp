@@ -15,7 +15,8 @@ namespace tangere::collision {
 struct RegionReport {
   bool areLeft = true;    ///< each region is left along one of its contacts: then none is missing
   bool hasGuess = false;  ///< the contacts of a region are points of its crossing line
-  WaysOut ways;           ///< of regions that are not left: out of the hulls, for A
+  bool mayBeShorter = false;  ///< a region may be left sooner than along its contacts
+  WaysOut ways;               ///< out of the hulls of such regions, and of those not left, for A
 };
 
 /// Appends the contacts in the frame of A, normals from A to B.

@@ -140,6 +140,20 @@ inline Vec3 wayOut(const TouchCase& c, const Answers& answers) {
   return shorter ? other : c.normal * c.d;
 }
 
+/// The least move of body 1 that resolves all contacts: in an inner corner that of none does.
+inline Vec3 leastMove(const Answers& answers, Real slack) {
+  std::vector<Real> multiplier(answers.contacts.size(), 0);
+  Vec3 move{};
+  for (int round = 0; round < 1000; ++round)
+    for (std::size_t i = 0; i < answers.contacts.size(); ++i) {
+      const ContactPoint& p = answers.contacts[i];
+      const Real next = std::fmax(multiplier[i] + p.depth + slack - dot(p.normal, move), 0);
+      move += p.normal * (next - multiplier[i]);
+      multiplier[i] = next;
+    }
+  return move;
+}
+
 inline void findContactFaults(const TouchCase& c, const Answers& answers, Real most, Real slack,
                               std::vector<std::string>& faults) {
   const Vec3 out = wayOut(c, answers);
@@ -147,14 +161,18 @@ inline void findContactFaults(const TouchCase& c, const Answers& answers, Real m
   bool tooDeep = false, opposite = false;
   for (const ContactPoint& p : answers.contacts) {
     tooDeep = tooDeep || p.depth > most;
-    opposite = opposite || (dot(p.normal, out) < -0.1 * depth && p.depth > slack);
+    // Back along the normal of the gap parts them too: a contact that pushes that way is none that
+    // pulls, though a shorter way past a rim leads elsewhere.
+    opposite = opposite || (dot(p.normal, out) < -0.1 * depth && dot(p.normal, c.normal) < 0.1 &&
+                            p.depth > slack);
   }
   if (tooDeep) faults.push_back("too_deep");
   if (opposite) faults.push_back("opposite");
   if (answers.contacts.empty())
     faults.push_back("no_contact");
   else if (answers.deepest < 0.7 * depth &&
-           overlapsAfter(c, answers.way * (answers.deepest * 1.001 + slack)))
+           overlapsAfter(c, answers.way * (answers.deepest * 1.001 + slack)) &&
+           overlapsAfter(c, leastMove(answers, slack) * 1.001))
     faults.push_back("missed");
   else if (!c.shape1.curved && !c.shape2.curved && dot(answers.way, c.normal) > 0.99 &&
            !holdsWhatIsDeep(c, answers))

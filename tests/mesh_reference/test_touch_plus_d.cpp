@@ -42,5 +42,27 @@ TEST(TouchPlusD, WhatIsInsideOverlapsForAllQueriesAndIsParted) {
   EXPECT_GT(run, 200);
 }
 
+TEST(TouchPlusD, CasesThatOnceFailedAreRight) {
+  struct Failed {
+    std::uint64_t seed;
+    int kind1, kind2;
+  };
+  // A vertex beside a rim; the hull of what is crossed, left sooner than what is beside it; edges
+  // and corners between several triangles of a body; bumps of which none is left along a plane; a
+  // wall at the foot of which the floor is touched too; corners of a patch beside a long side.
+  for (const auto& [seed, kind1, kind2] :
+       {Failed{7004164, 6, 10}, Failed{7004282, 6, 9}, Failed{7014818, 14, 20},
+        Failed{9001163, 0, 18}, Failed{9007448, 0, 20}, Failed{9008394, 0, 21},
+        Failed{9008787, 7, 3}, Failed{9009498, 9, 0}, Failed{9010370, 6, 19},
+        Failed{9013420, 13, 6}, Failed{9015216, 7, 3}, Failed{9018761, 4, 9},
+        Failed{9022389, 5, 21}, Failed{9027085, 4, 18}, Failed{9041921, 13, 12},
+        Failed{9078771, 14, 9}, Failed{9081101, 5, 6}}) {
+    TouchCase c;
+    ASSERT_TRUE(makeTouchCase(kind1, kind2, seed, &c)) << seed;
+    EXPECT_EQ(listOf(findFaults(c)), "")
+        << c.shape1.name << " on " << c.shape2.name << ", seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace tangere::reference

@@ -53,7 +53,8 @@ inline bool overlapsAfter(const TouchCase& c, const Vec3& move) {
   Transform X = c.X_W1;
   X.translation += move;
   const TriangleSoup a = inWorld(c.shape1.soup, X), b = inWorld(c.shape2.soup, c.X_W2);
-  return overlaps(a, b, nearest(a, b));
+  // A little more than what touches, so that rounding of the bound decides nothing.
+  return overlaps(a, b, nearest(a, b, (a.radius + b.radius) * (1 + Ext(1e-15)) + Ext(1e-30)));
 }
 
 /// False where the dice gave shapes that overlap at once, or that do not overlap in the end: the

@@ -112,11 +112,16 @@ inline void nearestOfTriangles(const SoupTriangle& a, const SoupTriangle& b, Nea
   }
 }
 
-[[nodiscard]] inline Nearest nearest(const TriangleSoup& a, const TriangleSoup& b) {
+/// Nothing farther apart than `bound` is looked for: then the distance stays `bound`.
+[[nodiscard]] inline Nearest nearest(const TriangleSoup& a, const TriangleSoup& b,
+                                     Ext bound = std::numeric_limits<Ext>::infinity()) {
   Nearest best;
+  best.distance = bound;
   for (const SoupTriangle& s : a.triangles)
     for (const SoupTriangle& t : b.triangles) {
-      if (length(s.middle - t.middle) - s.reach - t.reach > best.distance) continue;
+      const Point between = s.middle - t.middle;
+      const Ext reach = best.distance + s.reach + t.reach;
+      if (dot(between, between) > reach * reach) continue;
       nearestOfTriangles(s, t, best);
     }
   return best;
