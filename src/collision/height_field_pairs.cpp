@@ -185,6 +185,25 @@ bool visitTriangles(const HeightFieldData& field, const BodyBox& body, const Vis
   return false;
 }
 
+/// Whether a body that has moved by `move` to X_FC touches the surface. Most triangles near are
+/// behind the plane along which it has gone, which is soon told.
+bool touchesSurfaceAfter(const HeightFieldData& field, const ConvexView<Real>& view,
+                         const Transform& X_FC, const BodyBox& box, const Vec3& move) {
+  const Vec3 way = move / norm(move);
+  int index;
+  const Vec3 down = transposeTimes(X_FC.rotation, -way);
+  const Real lowest = dot(way, X_FC * kernel::supportCore(view, down, &index)) - view.radius;
+  const Transform X_CF = inverse(X_FC);
+  kernel::ConvexHint<Real> hint;
+  return visitTriangles(field, box, [&](int, const Vec3& a, const Vec3& b, const Vec3& c) {
+    if (larger(dot(way, a), larger(dot(way, b), dot(way, c))) < lowest) return false;
+    if (view.core == CoreType::Box && view.radius == 0)
+      return kernel::overlapTriangleBox(X_CF * a, X_CF * b, X_CF * c, view.size);
+    const Vec3 v[3] = {a, b, c};
+    return kernel::convexOverlap(view, triangleView(v), X_CF, &hint);
+  });
+}
+
 bool touchesSurface(const HeightFieldData& field, const ConvexView<Real>& view,
                     const Transform& X_FC, const BodyBox& box) {
   if (view.core == CoreType::Point) {
@@ -229,7 +248,7 @@ bool gatherContacts(const HeightFieldData& field, const ConvexView<Real>& view,
         [&](const Vec3& move) {
           const Transform moved{X_FC.rotation, X_FC.translation + move};
           return !geometry::isInside(field, moved * view.center) &&
-                 !touchesSurface(field, view, moved, BodyBox(view, moved));
+                 !touchesSurfaceAfter(field, view, moved, BodyBox(view, moved), move);
         },
         [&](const Vec3& move) {
           const Transform moved{X_FC.rotation, X_FC.translation + move};

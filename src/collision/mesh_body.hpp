@@ -57,7 +57,8 @@ class BodyOnSurface {
     }
     if (surface_.isSolid()) dropFarSides();
     if (anySharp_) dropWhatIsResolved();
-    if (numTouched_ <= kMaxHullTriangles) limitToClearing(isApartAfter, distanceAfter);
+    if (numTouched_ <= (anySharp_ ? kMaxHullTriangles : kPatch))
+      limitToClearing(isApartAfter, distanceAfter);
     return true;
   }
 
@@ -127,23 +128,19 @@ class BodyOnSurface {
     const Way certified = best;
     const bool isCertified = isKnown(certified);
     SurfaceContact missing;
-    Real hullDepth = kUnknown;
-    bool isHull = mayHullBeShorter(best) && considerHull(&best, &missing, &hullDepth);
+    bool isHull = mayHullBeShorter(best) && considerHull(&best, &missing);
     if (!(best.depth > 0)) return;
-    // The hull of a dent may be left sooner than the dent itself. How much later that is left than
-    // need be has to be searched for.
-    constexpr Real kSooner = 0.9995;
-    const bool mayBeShorter = isKnown(best) && !isHull && hullDepth < kSooner * best.depth;
-    if (isKnown(best) && !mayBeShorter && !takesFrom(best)) return;
+    if (isKnown(best) && !takesFrom(best)) return;
     const auto isApart = [&](const Way& way) {
       return isKnown(way) && isApartAfter(way.normal * (way.depth * (1 + Real(1e-6))));
     };
-    // On several bumps no way of one contact clears all by a plane but one far too long.
-    if (!isKnown(best) || !isConvexThere()) {
-      const Way asked = findWayByAsking(best.depth, isApart);
-      if (isKnown(asked)) best = asked;
-      isHull = isHull && !isKnown(asked);
-      if (!isKnown(asked) && !isApart(best)) best = unknown;
+    // On several bumps no way of one contact clears all by a plane, or one that is far too long.
+    const Way asked = isKnown(best) && (best.depth < kFarTooLong * shallowest() || isConvexThere())
+                          ? unknown
+                          : findWayByAsking(best.depth, isApart);
+    if (isKnown(asked)) {
+      best = asked;
+      isHull = false;
     } else if (!isApart(best)) {
       best = unknown;
     }
@@ -159,7 +156,13 @@ class BodyOnSurface {
     // An edge or a corner beside the contacts is deeper than they are.
     if (isHull && deepest < kNearlyAsDeep * best.depth && (isCertified || isConvexThere()))
       out_.push_back(missing);
-    if (!isHull && hullDepth < kSooner * best.depth) complete(isApartAfter, distanceAfter);
+  }
+
+  static constexpr Real kFarTooLong = 2;
+  [[nodiscard]] Real shallowest() const {
+    Real least = kUnknown;
+    for (const SurfaceContact& c : out_) least = c.depth < least ? c.depth : least;
+    return least;
   }
 
   /// Drops contacts against a way that leads out, and leaves none deeper than it is long. Returns
@@ -189,6 +192,10 @@ class BodyOnSurface {
     if (!findLeastMove(out_, &move)) return;
     const Real length = norm(move);
     const bool isComplete = isApartAfter(-move * (1 + Real(1e-5)));
+    if (isComplete && !anySharp_) {
+      limitTo({-move / length, length, 0, false, false});
+      return;
+    }
     WaysOut ways;
     ways.addDirection(-move, length);
     Way own[kMaxWays];
@@ -209,16 +216,20 @@ class BodyOnSurface {
   static constexpr Real kUnknown = std::numeric_limits<Real>::infinity();
   [[nodiscard]] static bool isKnown(const Way& way) { return way.depth < kUnknown; }
 
+  /// Depths of a flat body may be wrong by less than this, those of a curved one by more: it is
+  /// left along a smooth surface in many ways that are almost as good.
+  [[nodiscard]] Real worth() const { return faces_.empty() ? Real(1.02) : Real(1.0005); }
+
   /// Whether limiting contacts to a way would change much. What changes little is not worth the
   /// question whether the way leads out, which costs as much as the contacts did.
   [[nodiscard]] bool takesFrom(const Way& way) const {
-    constexpr Real kWorth = 1.0005;
+    const Real least = worth();
     Real deepest = 0;
     for (const SurfaceContact& c : out_) {
       if (!(dot(c.normal, way.normal) > 0)) return true;
       deepest = larger(deepest, c.depth);
     }
-    return deepest > kWorth * way.depth || deepest < kNearlyAsDeep * way.depth;
+    return deepest > least * way.depth || deepest < kNearlyAsDeep * way.depth;
   }
 
   /// Between bumps no plane is behind which all lies that is touched. There the shallowest ways of
@@ -226,14 +237,14 @@ class BodyOnSurface {
   template <class IsApart>
   [[nodiscard]] Way findWayByAsking(Real shorterThan, const IsApart& isApart) const {
     constexpr int kMostAsked = 4;
-    constexpr Real kWorth = 1.001;
+    const Real least = worth();
     Way ways[kMaxWays];
     const int count = collectWays(ways);
     for (int k = 0; k < count && k < kMostAsked; ++k) {
-      if (!(ways[k].depth * kWorth < shorterThan)) break;
+      if (!(ways[k].depth * least < shorterThan)) break;
       const bool isNews = [&] {
         for (const SurfaceContact& c : out_)
-          if (!(dot(c.normal, ways[k].normal) > 0) || c.depth > kWorth * ways[k].depth) return true;
+          if (!(dot(c.normal, ways[k].normal) > 0) || c.depth > least * ways[k].depth) return true;
         return false;
       }();
       if (!isNews) break;
@@ -260,15 +271,14 @@ class BodyOnSurface {
   }
 
   /// The way out of the hull of all that is touched clears it too, and may be shorter. Returns
-  /// whether it is, with its contact; and how long it is, be it one of the surface or not.
-  bool considerHull(Way* best, SurfaceContact* contact, Real* hullDepth) const {
+  /// whether it is, with its contact.
+  bool considerHull(Way* best, SurfaceContact* contact) const {
     PointHull<3 * kMaxHullTriangles> points;
     for (int i = 0; i < 3 * numTouched_; ++i)
       points.add(surface_.corner(touchedTriangles_[i / 3], i % 3));
     const ConvexView<Real> hull = points.view();
     const kernel::ConvexContact<Real> pair =
         kernel::convexDistance(view_, hull, X_CS_, Real(0), /*enableSigned=*/true);
-    if (pair.distance < 0) *hullDepth = -pair.distance;
     if (!(pair.distance < 0) || !(-pair.distance < best->depth)) return false;
     const Vec3 way = X_SC_.rotation * pair.normal;
     if (!leadsOutAt(X_SC_ * pair.pointB, way)) return false;
@@ -974,6 +984,7 @@ class BodyOnSurface {
   bool touched_ = false;
   bool anySharp_ = false;  // of the touched triangles
   static constexpr int kMaxHullTriangles = 16;
+  static constexpr int kPatch = 6;  // a smooth patch of more triangles is left along one of them
   int touchedTriangles_[kMaxHullTriangles];
   int numTouched_ = 0;  // one more than there is room for: too many
   bool hasSpare_ = false;

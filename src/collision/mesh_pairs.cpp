@@ -125,6 +125,33 @@ bool overlapNear(const MeshData& mesh, const ConvexView<Real>& view, const Trans
   return touched || containsCenter(mesh, center);
 }
 
+/// Whether a body that has moved by `move` is apart. Most triangles near are behind the plane along
+/// which it has gone, which is soon told.
+bool isApartAfter(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_MC,
+                  const Vec3& move) {
+  const Transform moved{X_MC.rotation, X_MC.translation + move};
+  const Vec3 center = moved * view.center;
+  const Vec3* const corners = mesh.corners.data();
+  const Vec3 way = move / norm(move);
+  const Real lowest = dot(way, moved * supportOf(view, transposeTimes(X_MC.rotation, -way)));
+  const Transform X_CM = inverse(moved);
+  kernel::ConvexHint<Real> hint;
+  const auto touches = [&](const Vec3* v) {
+    if (larger(dot(way, v[0]), larger(dot(way, v[1]), dot(way, v[2]))) < lowest) return false;
+    if (isBox(view))
+      return kernel::overlapTriangleBox(X_CM * v[0], X_CM * v[1], X_CM * v[2], view.size);
+    const ConvexView<Real> triangle = triangleView(v);
+    return kernel::convexOverlap(view, triangle, X_CM, &hint);
+  };
+  const bool touched =
+      findAmongLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), moved), [&](int slot, int count) {
+        for (const Vec3* v = corners + 3 * slot; v < corners + 3 * (slot + count); v += 3)
+          if (touches(v)) return true;
+        return false;
+      });
+  return !touched && !containsCenter(mesh, center);
+}
+
 /// All contacts, in the frame of the mesh. Returns whether they touch.
 bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Transform& X_MC,
                     std::vector<SurfaceContact>& out) {
@@ -146,10 +173,7 @@ bool gatherContacts(const MeshData& mesh, const ConvexView<Real>& view, const Tr
     BodyOnSurface body(surface, view, X_MC, out);
     visitLeaves(mesh.bvh, BoxCuller(mesh.bvh, boxOf(view), X_MC), feed(body));
     touched = body.finish(
-        [&](const Vec3& move) {
-          const Transform moved{X_MC.rotation, X_MC.translation + move};
-          return !overlapNear(mesh, view, moved, moved * view.center);
-        },
+        [&](const Vec3& move) { return isApartAfter(mesh, view, X_MC, move); },
         [&](const Vec3& move) {
           return distanceOfApart(mesh, view, {X_MC.rotation, X_MC.translation + move}, move);
         });

@@ -24,13 +24,13 @@ Separation separationAfter(const Vec3& move, const DistanceResult& apart) {
           apart.feature2};
 }
 
-/// Moves body 1 along `normal`, then along whatever still touches, until nothing does. Steps grow:
-/// a vertex beside a rim is near to the side of the rim, and far less deep there than its edges
-/// are.
-Separation leave(const Vec3& normal, Real depth, const DistanceAfter& distanceAfter) {
-  constexpr int kMaxSteps = 10, kSameSteps = 3;
+/// Moves body 1 along `normal`, then along whatever still touches, until nothing does. After
+/// kSameSteps steps grow: a vertex beside a rim is near to the side of the rim, and far less deep
+/// there than its edges are.
+constexpr int kSameSteps = 4, kManySteps = 10;
+Separation leave(const Vec3& normal, Real depth, int maxSteps, const DistanceAfter& distanceAfter) {
   Vec3 move = normal * (depth * kRoom);
-  for (int step = 0; step < kMaxSteps; ++step) {
+  for (int step = 0; step < maxSteps; ++step) {
     const DistanceResult apart = distanceAfter(move);
     if (apart.distance > 0) return separationAfter(move, apart);
     move += apart.normal * depth;
@@ -138,17 +138,23 @@ void refinePenetration(const WaysOut& ways, const DistanceAfter& distanceAfter,
   const auto consider = [&](const Separation& found) {
     if (found.depth > 0 && (!(best.depth > 0) || found.depth < best.depth)) best = found;
   };
-  for (int i = 0; i < ways.count; ++i)
-    consider(shorten(leave(ways.normal_W[i], ways.depth[i], distanceAfter), distanceAfter));
-  // In an inner corner no way is locally the shortest: whatever was found leads somewhere else.
+  const auto leaveAll = [&](int maxSteps) {
+    for (int i = 0; i < ways.count; ++i)
+      consider(
+          shorten(leave(ways.normal_W[i], ways.depth[i], maxSteps, distanceAfter), distanceAfter));
+  };
+  // In an inner corner no way is locally the shortest, and whatever was found leads somewhere else;
+  // so it may do where all ways are far too short to leave along.
   constexpr Real kElsewhere = 4;
-  Real least = ways.count > 0 ? ways.depth[0] : Real(0);
-  for (int i = 1; i < ways.count; ++i) least = ways.depth[i] < least ? ways.depth[i] : least;
-  if (!(best.depth > 0) || best.depth > kElsewhere * least)
+  const Real likely = ways.count > 0 ? ways.depth[0] : Real(0);
+  const auto isElsewhere = [&] { return !(best.depth > 0) || best.depth > kElsewhere * likely; };
+  leaveAll(kSameSteps);
+  if (isElsewhere())
     for (int i = 0; i < ways.count; ++i) {
-      const Real most = best.depth > 0 ? best.depth : std::numeric_limits<Real>::infinity();
-      consider(comeBack(ways.normal_W[i], ways.depth[i], most, distanceAfter));
+      const Real atMost = best.depth > 0 ? best.depth : std::numeric_limits<Real>::infinity();
+      consider(comeBack(ways.normal_W[i], ways.depth[i], atMost, distanceAfter));
     }
+  if (isElsewhere()) leaveAll(kManySteps);
   if (!(best.depth > 0)) return;
   out.distance = -best.depth;
   out.normal = best.normal;

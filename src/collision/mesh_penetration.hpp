@@ -45,6 +45,8 @@ struct WaysOut {
 /// and moving by that along m alone separates what is convex there. Done again and again this goes
 /// down to a translation along its own m, the point of the Minkowski difference's surface that is
 /// locally nearest to the origin.
+/// The first of the ways is the one that is thought to be right: what is far longer than that is
+/// doubted.
 void refinePenetration(const WaysOut& ways, const DistanceAfter& distanceAfter,
                        DistanceResult& out);
 
