@@ -45,8 +45,13 @@ void listContactForces(const model::ModelData& model, const State& state, model:
       Vec3 impulse = point.normal * point.normalImpulse + point.tangent1 * point.tangentImpulse[0] +
                      point.tangent2 * point.tangentImpulse[1];
       Real normalWork = point.normalWork, frictionWork = point.frictionWork;
+      Vec3 normal = point.normal;
       if (!ws.impacts.empty()) {
         const model::ImpactImpulse& impact = ws.impacts[i];
+        // The faces turn between an impact and the end of the step; the normal is that of the
+        // force.
+        const Vec3 normalPart = impact.normalPart + normal * point.normalImpulse;
+        if (dot(impact.normalPart, normal) > 0) normal = normalPart / norm(normalPart);
         impulse += impact.impulse;
         normalWork += impact.normalWork;
         frictionWork += impact.frictionWork;
@@ -60,7 +65,7 @@ void listContactForces(const model::ModelData& model, const State& state, model:
                              .shape2 = static_cast<int>(shape2),
                              .id = source.patch >= 0 ? state.patches.point(source).id : 0,
                              .position = center1 + point.r1,
-                             .normal = point.normal,
+                             .normal = normal,
                              .depth = -point.gap,
                              .force = impulse * perTime,
                              .torque = angular * perTime,

@@ -260,18 +260,25 @@ class LastLeg {
     const Real w2 = ws_.problem.blocks[body2].inverseMass;
     return (displacementOf(body1) * w2 + displacementOf(body2) * w1) / (w1 + w2);
   }
-  /// The leg of a body ends after the part `s` of it; then it goes `along`, a way of the whole leg.
+  /// The leg of a body ends after the part `s` of it, and it turns for that time alone.
   void cut(int body, Real s, const Vec3& along, solver::ImpulseBlock* block) const {
+    const Real part = takeAlong(body, s, along, block);
+    block->rotation *= part;
+    block->duration *= part;
+  }
+  /// After the part `s` of the leg the body goes `along`, a way of the whole leg. Returns the part
+  /// of its own motion that this leaves.
+  Real takeAlong(int body, Real s, const Vec3& along, solver::ImpulseBlock* block) const {
     const Real done = partDone(body);
     const Real part = done + (1 - done) * s;
     block->displacement = block->displacement * part + along * (1 - s);
-    block->rotation = block->rotation * part;
+    return part;
   }
-
- private:
   [[nodiscard]] bool isMovedByForces(int body) const {
     return ws_.problem.blocks[body].inverseMass > 0;
   }
+
+ private:
   [[nodiscard]] Real timeOfLastImpact(int body) const {
     return isMovedByForces(body) && !ws_.early.empty() ? ws_.early[body].time : 0;
   }
@@ -445,11 +452,13 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
         timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
                      {.tolerance = kMeetingPart * model.options.impulse.slop});
     if (impact.status == ImpactStatus::Miss) continue;
-    // What it has met takes it along; two that are held go on as one.
-    const Vec3 common =
-        isHeld1 && isHeld2 ? leg.commonDisplacement(shape1.body, shape2.body) : Vec3{};
-    const auto hold = [&](const model::ModelShape& shape, const Motion& other, bool isOtherHeld) {
-      const Vec3 along = isOtherHeld ? common : other.displacement;
+    // What it has met takes it along: two that forces move go on as one, so that their common
+    // centre of mass stays on its way, and with it their angular momentum.
+    const bool areBothFree = leg.isMovedByForces(shape1.body) && leg.isMovedByForces(shape2.body);
+    const Vec3 common = areBothFree ? leg.commonDisplacement(shape1.body, shape2.body) : Vec3{};
+    const auto hold = [&](const model::ModelShape& shape, const model::ModelShape& other,
+                          const Motion& otherPath, bool isOtherHeld) {
+      const Vec3 along = areBothFree ? common : otherPath.displacement;
       // In a cleft there is no way to look along: then it moves as little as a slow body.
       const Real way = norm(leg.displacementOf(shape.body) - along) +
                        norm(leg.rotationOf(shape.body)) * shape.reach;
@@ -457,9 +466,11 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
                          ? std::min<Real>(kFastPart * shape.reach / way, 1)
                          : impact.s;
       leg.cut(shape.body, s, along, &ws.problem.blocks[shape.body]);
+      if (areBothFree && !isOtherHeld)
+        leg.takeAlong(other.body, s, along, &ws.problem.blocks[other.body]);
     };
-    if (isHeld1) hold(shape1, path2, isHeld2);
-    if (isHeld2) hold(shape2, path1, isHeld1);
+    if (isHeld1) hold(shape1, shape2, path2, isHeld2);
+    if (isHeld2) hold(shape2, shape1, path1, isHeld1);
   }
 }
 

@@ -189,12 +189,13 @@ void ImpactRound::takeOver() {
   for (std::size_t i = 0; i < round.points.size(); ++i) {
     const solver::ImpulsePoint& point = round.points[i];
     model::ImpactImpulse& out = ws_.impacts[memory_.roundPoint[i]];
-    const Vec3 impulse = point.normal * point.normalImpulse +
-                         point.tangent1 * point.tangentImpulse[0] +
+    const Vec3 normalPart = point.normal * point.normalImpulse;
+    const Vec3 impulse = normalPart + point.tangent1 * point.tangentImpulse[0] +
                          point.tangent2 * point.tangentImpulse[1];
     const solver::ImpulseBlock& block1 = round.blocks[point.block1];
     const solver::ImpulseBlock& block2 = round.blocks[point.block2];
     out.impulse += impulse;
+    out.normalPart += normalPart;
     out.normalWork += point.normalWork;
     out.frictionWork += point.frictionWork;
     if (!(block1.inverseMass > 0))

@@ -92,14 +92,12 @@ model::BodyMotion moveBody(const model::ModelData& model, const State& state,
   out.center += block.displacement + block.pushDisplacement;
   out.velocity = block.velocity;
   Quat from = state.orientation[index];
-  Real duration = dt;
   if (!ws.early.empty() && ws.early[index].time > 0) {
     out.center += ws.early[index].displacement;
     from = ws.early[index].orientation;
-    duration = block.duration;
   }
   const dynamics::TurnedBody turned =
-      dynamics::turnBody(body, from, block.angularVelocity, block.rotation, duration);
+      dynamics::turnBody(body, from, block.angularVelocity, block.rotation, block.duration);
   out.orientation = turned.orientation;
   out.angularVelocity = turned.angularVelocity;
   out.gyroscopicWork = turned.work;

@@ -91,6 +91,7 @@ struct TreeEnergy {
 /// What impacts did at one point, besides the contact problem.
 struct ImpactImpulse {
   Vec3 impulse{};                                            ///< on body 1 [N s]
+  Vec3 normalPart{};                                         ///< of it, along the normals [N s]
   Real normalWork = 0, frictionWork = 0, kinematicWork = 0;  ///< [J]
 };
 

@@ -289,5 +289,50 @@ TEST(FastBodies, AFallingBoxLandsOnTheFloorAtEveryStep) {
   }
 }
 
+/// About the origin.
+Vec3 angularMomentumOf(const Simulator& sim) {
+  Vec3 sum{};
+  for (int i = 0; i < sim.model().numBodies(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const MassProperties& mass = sim.model().massProperties(i);
+    const Mat3 R = rotationMatrix(sim.state().orientation[k]);
+    sum += cross(sim.state().center[k], sim.state().velocity[k] * mass.mass) +
+           R * (mass.inertia * transposeTimes(R, sim.state().angularVelocity[k]));
+  }
+  return sum;
+}
+
+// A small rod tumbles at a large box and meets it with one end and then with the other: where it is
+// stopped within the step the box moves with it, and it turns for as long as it moved on.
+TEST(FastBodies, ABodyThatIsStoppedWithinTheStepKeepsTheAngularMomentumOfBoth) {
+  for (const SolverType solver : {SolverType::Impulse, SolverType::Sap}) {
+    Numbers random(5);
+    for (int k = 0; k < 60; ++k) {
+      Scene scene;
+      scene.options.solver = solver;
+      scene.options.gravity = {};
+      scene.options.dt = 2e-3;
+      // Bodies that are pushed out of each other turn about each other.
+      scene.options.impulse.correction = PositionCorrection::None;
+      const auto vector = [&](Real size) {
+        return Vec3{random.between(-size, size), random.between(-size, size),
+                    random.between(-size, size)};
+      };
+      scene.bodies = {
+          bodyOf("box", box(0.1, 0.07, 0.05), {}, turnAbout({1, 2, 3}, random.between(0, 6))),
+          bodyOf("rod", box(0.04, 0.006, 0.004), {0, 0, 0.2},
+                 turnAbout({2, 1, 1}, random.between(0, 6)))};
+      scene.bodies[0].angularVelocity = vector(10);
+      scene.bodies[1].linearVelocity = Vec3{0, 0, -4} + vector(1);
+      scene.bodies[1].angularVelocity = vector(150);
+      Simulator sim(scene.build());
+      const Vec3 before = angularMomentumOf(sim);
+      for (int step = 0; step < 100; ++step) sim.step();
+      EXPECT_LT(norm(angularMomentumOf(sim) - before), 1e-9 * norm(before))
+          << solverTypeName(solver) << " " << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tangere::test

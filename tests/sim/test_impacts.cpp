@@ -212,5 +212,33 @@ TEST(Impacts, ABouncingPileNeverGainsEnergy) {
   EXPECT_LT(rise, 2e-3 * start);
 }
 
+// A rod that lands spinning touches with several points, at several times of the step, and turns
+// between them: what a contact says of its normal is that of the force it tells.
+TEST(Impacts, TheForceOfAContactWithoutFrictionIsAlongItsNormal) {
+  int numBounces = 0;
+  for (int k = 0; k < 60; ++k) {
+    Scene scene;
+    scene.options.dt = 2e-3;
+    scene.options.restitutionThreshold = 0.01;
+    scene.materials = {{.name = "m", .friction = 0, .restitution = 0.6}};
+    scene.bodies = {
+        floorOf("m"),
+        bodyOf("rod", std::make_shared<Cylinder>(0.01, 0.04), {0, 0, 0.1},
+               turnAbout({1, 2, 0.1 * k}, 0.1 * k), "m"),
+        bodyOf("block", box(0.03, 0.02, 0.04), {0.04, 0.01, 0.2}, turnAbout({3, 1, 2}, 0.7), "m")};
+    scene.bodies[1].angularVelocity = {30, 1.0 * k, 60};
+    scene.bodies[2].linearVelocity = {-0.3, 0, -2};
+    scene.bodies[2].angularVelocity = {40, -30, 20};
+    CheckedSimulation run(scene);
+    run.run(200, [&] {
+      numBounces += run.sim.report().numImpacts;
+      for (const ContactForce& contact : run.sim.contacts())
+        EXPECT_LT(norm(cross(contact.force, contact.normal)), 1e-12 * (1 + norm(contact.force)))
+            << k;
+    });
+  }
+  EXPECT_GT(numBounces, 500);
+}
+
 }  // namespace
 }  // namespace tangere::test
