@@ -4,10 +4,15 @@
 #include <tangere/collision.hpp>
 
 #include "collision/golden_queries.hpp"
+#include "collision/random_shapes.hpp"
+#include "math/quat.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <vector>
 
 namespace tangere {
 namespace {
@@ -150,6 +155,62 @@ TEST(ConvexPairs, ACacheOfAnotherPairChangesNothing) {
       EXPECT_EQ(count > 0, g.distance < 0) << g.id << " " << g.pair();
     }
   }
+}
+
+/// A shape with edges or a side that may lie along another's.
+std::shared_ptr<const Shape> slenderShape(test::Random& random, int kind) {
+  const Real a = random.uniform(0.3, 1), b = random.uniform(0.3, 1), c = random.uniform(0.3, 1);
+  if (kind == 0) return std::make_shared<Box>(Vec3{a, b, c});
+  if (kind == 1) return std::make_shared<Capsule>(0.3 * a, b);
+  std::vector<Vec3> points;
+  for (int i = 0; i < 10; ++i)
+    points.push_back({random.uniform(-a, a), random.uniform(-b, b), random.uniform(-c, c)});
+  return std::make_shared<Convex>(points);
+}
+
+/// Farthest that a point of one is from all points of the other.
+Real farthestApart(const CollisionResult& straight, const CollisionResult& swapped) {
+  if (straight.numContacts() != swapped.numContacts()) return 1;
+  Real farthest = 0;
+  for (int i = 0; i < straight.numContacts(); ++i) {
+    Real nearest = 1;
+    for (int j = 0; j < swapped.numContacts(); ++j) {
+      const ContactPoint &one = straight.contact(i), &other = swapped.contact(j);
+      nearest =
+          std::min(nearest, norm(one.position - other.position) + norm(one.normal + other.normal) +
+                                std::fabs(one.depth - other.depth));
+    }
+    farthest = std::max(farthest, nearest);
+  }
+  return farthest;
+}
+
+// Edges that lie almost along each other share a stretch whose ends are those of one of them.
+TEST(ConvexPairs, SwappingShapesOfOneKindKeepsThePointsWhereTheirEdgesLieAlongEachOther) {
+  test::Random random(3);
+  int numWithLines = 0;
+  int numOther[3] = {};
+  for (int k = 0; k < 6000; ++k) {
+    const int kind = k % 3;
+    const auto shape1 = slenderShape(random, kind), shape2 = slenderShape(random, kind);
+    const Transform X_W2{random.rotation(), {}};
+    const Real angle = std::pow(10.0, random.uniform(-4, -0.5));
+    const Mat3 tilt = rotationMatrix(math::quatExp(random.direction() * angle));
+    Transform X_W1{tilt * X_W2.rotation, random.direction() * 6.0};
+    const DistanceResult gap = distance(*shape1, X_W1, *shape2, X_W2, {});
+    const Real depth = std::pow(10.0, random.uniform(-6, -1));
+    X_W1.translation -= gap.normal * (gap.distance + depth);
+
+    CollisionResult straight, swapped;
+    numWithLines += collide(*shape1, X_W1, *shape2, X_W2, {}, straight) > 1 ? 1 : 0;
+    collide(*shape2, X_W2, *shape1, X_W1, {}, swapped);
+    numOther[kind] += farthestApart(straight, swapped) > 1e-6 ? 1 : 0;
+  }
+  EXPECT_GT(numWithLines, 1000);
+  EXPECT_EQ(numOther[0], 0) << "boxes";
+  EXPECT_EQ(numOther[1], 0) << "capsules";
+  // Where two corners are equally far along the normal, rounding says which face is looked for.
+  EXPECT_LE(numOther[2], 3) << "hulls";
 }
 
 }  // namespace

@@ -102,10 +102,10 @@ TANGERE_HD inline bool segmentToSegment(const Vec3T<S>& axis1, S half1, const Ve
   return true;
 }
 
-/// Pairs within `limit` of each other; none where the segments are not almost parallel or have no
-/// stretch in common.
+/// Pairs within `limit` of each other, those of the ends of axis 1 along axis 2 and the nearest;
+/// none where the segments are not almost parallel or have no stretch in common.
 template <class S>
-TANGERE_HD inline void segmentsSideBySide(const Vec3T<S>& axis1, S half1, const Vec3T<S>& axis2,
+TANGERE_HD inline void segmentsAlongFirst(const Vec3T<S>& axis1, S half1, const Vec3T<S>& axis2,
                                           S half2, const Vec3T<S>& offset, S limit,
                                           const SegmentPair<S>& nearest, SideBySide<S>* out) {
   using std::sqrt;
@@ -133,6 +133,28 @@ TANGERE_HD inline void segmentsSideBySide(const Vec3T<S>& axis1, S half1, const 
     out->pairs[out->count++] = {nearest.t1, nearest.t2, nearest.distance, nearest.normal};
   out->pairs[out->count++] = ends[nearer];
   out->pairs[out->count++] = ends[1 - nearer];
+}
+
+/// The same along the longer one, so that the order of the two decides nothing.
+template <class S>
+TANGERE_HD inline void segmentsSideBySide(const Vec3T<S>& axis1, S half1, const Vec3T<S>& axis2,
+                                          S half2, const Vec3T<S>& offset, S limit,
+                                          const SegmentPair<S>& nearest, SideBySide<S>* out) {
+  using std::fabs;
+  const S tie = S(1e-6);
+  const S shift1 = fabs(dot(axis1, offset)), shift2 = fabs(dot(axis2, offset));
+  const bool isEqual = fabs(half1 - half2) <= tie * (half1 + half2);
+  if (isEqual ? shift1 >= shift2 - tie * half1 : half1 > half2)
+    return segmentsAlongFirst(axis1, half1, axis2, half2, offset, limit, nearest, out);
+  const SegmentPair<S> turned{nearest.distance, -nearest.normal, nearest.t2, nearest.t1};
+  segmentsAlongFirst(axis2, half2, axis1, half1, -offset, limit, turned, out);
+  for (int i = 0; i < out->count; ++i) {
+    typename SideBySide<S>::Pair& pair = out->pairs[i];
+    const S t = pair.t1;
+    pair.t1 = pair.t2;
+    pair.t2 = t;
+    pair.normal = -pair.normal;
+  }
 }
 
 }  // namespace tangere::kernel

@@ -78,14 +78,14 @@ TANGERE_HD inline int writeSinglePoint(const ConvexContact<S>& contact, std::int
 }
 
 /// Settles which of two equally good references is used by something that does not depend on the
-/// order of the bodies: the larger face, then the relative position. Swapping the bodies then gives
-/// the same points.
+/// order of the bodies: the larger face or longer edge, then the relative position. Swapping the
+/// bodies then gives the same points.
 template <class S>
-TANGERE_HD inline bool firstIsReference(S areaA, S areaB, const Vec3T<S>& p_AB,
+TANGERE_HD inline bool firstIsReference(S sizeA, S sizeB, const Vec3T<S>& p_AB,
                                         const Vec3T<S>& p_BA, S size) {
   const S tie = S(1e-6);
-  if (areaA > areaB * (S(1) + tie)) return true;
-  if (areaB > areaA * (S(1) + tie)) return false;
+  if (sizeA > sizeB * (S(1) + tie)) return true;
+  if (sizeB > sizeA * (S(1) + tie)) return false;
   const S length = tie * size;
   for (int k = 0; k < 3; ++k) {
     if (p_AB[k] > p_BA[k] + length) return true;
@@ -269,11 +269,23 @@ TANGERE_HD inline int writeManifold(const ManifoldCandidates<S>& candidates,
                                     const ConvexContact<S>& contact, ContactManifoldT<S>* out) {
   int chosen[kMaxPatchPoints];
   S nearest[ManifoldCandidates<S>::kCapacity];
-  const int count = selectPatchPoints(candidates.u, candidates.v, candidates.w, candidates.depth,
-                                      candidates.count, frame.size, nearest, chosen);
-  for (int i = 0; i < count; ++i) {
+  const int numChosen =
+      selectPatchPoints(candidates.u, candidates.v, candidates.w, candidates.depth,
+                        candidates.count, frame.size, nearest, chosen);
+  int count = 0;
+  for (int i = 0; i < numChosen; ++i) {
     const int c = chosen[i];
-    ContactPointT<S>& point = out->points[i];
+    // Clipped at a corner, two vertices may be the same point.
+    bool isCopy = false;
+    for (int k = 0; k < count; ++k) {
+      const S du = candidates.u[c] - candidates.u[chosen[k]];
+      const S dv = candidates.v[c] - candidates.v[chosen[k]];
+      const S apart = kManifoldSlop<S> * frame.size;
+      isCopy = isCopy || du * du + dv * dv <= apart * apart;
+    }
+    if (isCopy) continue;
+    chosen[count] = c;
+    ContactPointT<S>& point = out->points[count++];
     // Half way between the incident point and its foot on the support plane.
     const S height = candidates.w[c] + S(0.5) * candidates.depth[c];
     point.position =
@@ -338,7 +350,12 @@ TANGERE_HD inline int buildConvexManifold(const ConvexView<S>& a, const ConvexVi
     firstIsRef =
         firstIsReference(areas[0], areas[1], p_AB, -transposeTimes(X_AB.rotation, p_AB), size);
   } else if (!hasReference) {
-    firstIsRef = true;  // two edges: the line they share has no preferred side
+    // Two edges: the line they share has no preferred side, but where they cross at a small angle
+    // its ends are those of the edge that is cut.
+    const Vec3T<S> p_AB = X_AB.translation;
+    firstIsRef = firstIsReference(norm(featureA.point(1) - featureA.point(0)),
+                                  norm(featureB.point(1) - featureB.point(0)), p_AB,
+                                  -transposeTimes(X_AB.rotation, p_AB), size);
   }
 
   ManifoldFrame<S> frame;
