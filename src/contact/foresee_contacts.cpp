@@ -277,6 +277,17 @@ class LastLeg {
   [[nodiscard]] bool isMovedByForces(int body) const {
     return ws_.problem.blocks[body].inverseMass > 0;
   }
+  /// At the start of the leg. The gap of the point knows how far forces moved the bodies by then; a
+  /// driven one has moved, too.
+  [[nodiscard]] Real depthAt(const solver::ImpulsePoint& point) const {
+    const auto drivenAt = [&](int body, const Vec3& arm) {
+      const solver::ImpulseBlock& block = ws_.problem.blocks[body];
+      return isMovedByForces(body) ? Vec3{}
+                                   : (block.velocity + cross(block.angularVelocity, arm)) * begin_;
+    };
+    return -point.gap -
+           dot(point.normal, drivenAt(point.block1, point.r1) - drivenAt(point.block2, point.r2));
+  }
 
  private:
   [[nodiscard]] Real timeOfLastImpact(int body) const {
@@ -431,7 +442,7 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
       Real depth = 0, sinking = 0;
       for (int i = touching.first; i < touching.first + touching.count; ++i) {
         const solver::ImpulsePoint& point = ws.problem.points[i];
-        depth = std::max(depth, -point.gap);
+        depth = std::max(depth, leg.depthAt(point));
         sinking = std::max(sinking, leg.closingOf(point) - std::max<Real>(point.gap, 0));
       }
       // What was made to yield lets it sink as the solver found: where that way was cut, and the

@@ -84,7 +84,7 @@ bool ImpactQueue::findQuick() {
   const Real least = landingSpeed_ / 2;
   for (const model::ModelShape& shape : model_.shapes) {
     const solver::ImpulseBlock& block = ws_.problem.blocks[shape.body];
-    const Real squaredSpeed = squaredNorm(block.velocity);
+    const Real squaredSpeed = squaredNorm(block.velocity - ws_.frameVelocity);
     const Real squaredTurn = squaredNorm(block.angularVelocity) * shape.reach * shape.reach;
     // (a + b)^2 <= 2 (a^2 + b^2)
     if (!(2 * (squaredSpeed + squaredTurn) > least * least)) continue;

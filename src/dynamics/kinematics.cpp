@@ -11,7 +11,8 @@ namespace tangere::dynamics {
 namespace {
 
 void growAlong(Aabb* box, const Vec3& displacement, Real margin);
-Real impactReach(const model::ModelData& model, const State& state);
+Vec3 frameVelocity(const model::ModelData& model, const State& state);
+Real impactReach(const model::ModelData& model, const State& state, const Vec3& frameVelocity);
 void findThrown(const model::ModelData& model, model::Workspace& ws);
 
 /// A body that moves farther than this many times its reach may knock others about.
@@ -60,7 +61,8 @@ void poseBody(const model::ModelData& model, const model::Control& control, cons
 
 void computeKinematics(const model::ModelData& model, const model::Control& control,
                        const State& state, model::Workspace& ws) {
-  ws.impactReach = impactReach(model, state);
+  ws.frameVelocity = frameVelocity(model, state);
+  ws.impactReach = impactReach(model, state, ws.frameVelocity);
   const std::size_t numBodies = model.bodies.size();
   ws.bodyPose.resize(numBodies);
   ws.stepMotion.resize(numBodies);
@@ -96,13 +98,35 @@ int firstNotFinite(const model::Workspace& ws) {
 
 namespace {
 
+/// The mean velocity of what no force moves, or else that of the centre of mass of all: a world
+/// that moves as a whole is the same world, and nothing in it is fast for that.
+Vec3 frameVelocity(const model::ModelData& model, const State& state) {
+  Vec3 driven{}, momentum{};
+  Real mass = 0;
+  int numDriven = 0;
+  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+    const model::ModelBody& body = model.bodies[i];
+    if (body.type == BodyType::Dynamic) {
+      if (numDriven > 0) continue;
+      momentum += state.velocity[i] * body.mass.mass;
+      mass += body.mass.mass;
+    } else {
+      if (body.type == BodyType::Kinematic) driven += state.velocity[i];
+      ++numDriven;
+    }
+  }
+  if (numDriven > 0) return driven / static_cast<Real>(numDriven);
+  return mass > 0 ? momentum / mass : Vec3{};
+}
+
 /// A body at rest may be hit, and hit the next, all within one step: no one leaves an impact faster
 /// than twice the fastest came.
-Real impactReach(const model::ModelData& model, const State& state) {
+Real impactReach(const model::ModelData& model, const State& state, const Vec3& frameVelocity) {
   if (!model.hasRestitution) return 0;
   Real fastest = 0;
   for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-    if (state.isAsleep[i] == 0) fastest = std::max(fastest, squaredNorm(state.velocity[i]));
+    if (state.isAsleep[i] == 0)
+      fastest = std::max(fastest, squaredNorm(state.velocity[i] - frameVelocity));
   }
   const Real speed = std::sqrt(fastest);
   return speed > model.options.restitutionThreshold ? 2 * speed * model.options.dt : 0;
@@ -132,14 +156,15 @@ void findThrown(const model::ModelData& model, model::Workspace& ws) {
     displacements.merge(displacement);
   }
   const Real farthest = norm(displacements.upper - displacements.lower);
+  const Vec3 frame = ws.frameVelocity * model.options.dt;
   ws.isAnyFast = false;
   std::vector<std::pair<Aabb, Real>>& bullets = ws.bullets;
   bullets.clear();
-  thread_local std::vector<int> straight, met;  // bullets that have met nothing so far, and others
+  std::vector<int>&straight = ws.straightBullets, &met = ws.turnedBullets;
   straight.clear();
   met.clear();
   for (const model::ModelShape& shape : model.shapes) {
-    const Real length = norm(ws.stepMotion[shape.body].displacement);
+    const Real length = norm(ws.stepMotion[shape.body].displacement - frame);
     if (model.bodies[shape.body].type == BodyType::Dynamic)
       ws.isAnyFast =
           ws.isAnyFast || farthest + norm(ws.stepMotion[shape.body].rotation) * shape.reach >
@@ -151,7 +176,7 @@ void findThrown(const model::ModelData& model, model::Workspace& ws) {
     (isAlone ? straight : met).push_back(s);
   }
   const auto turnAside = [&](int s) {
-    const Real length = norm(ws.stepMotion[model.shapes[s].body].displacement);
+    const Real length = norm(ws.stepMotion[model.shapes[s].body].displacement - frame);
     ws.sweptBox[s].expand(length);
     bullets.emplace_back(ws.sweptBox[s], 2 * length);
   };
@@ -175,8 +200,9 @@ void findThrown(const model::ModelData& model, model::Workspace& ws) {
     for (std::size_t s = 0; s < model.shapes.size(); ++s) {
       const auto body = static_cast<std::size_t>(model.shapes[s].body);
       if (model.bodies[body].type != BodyType::Dynamic || ws.throwReach[body] > 0 ||
-          reach < 2 * norm(ws.stepMotion[body].displacement) || !box.overlaps(ws.sweptBox[s]) ||
-          norm(ws.stepMotion[body].displacement) > kBulletSizes * model.shapes[s].reach) {
+          reach < 2 * norm(ws.stepMotion[body].displacement - frame) ||
+          !box.overlaps(ws.sweptBox[s]) ||
+          norm(ws.stepMotion[body].displacement - frame) > kBulletSizes * model.shapes[s].reach) {
         continue;
       }
       ws.throwReach[body] = reach;

@@ -154,12 +154,14 @@ struct Workspace {
   std::unique_ptr<core::ThreadPool> pool;
 
   // computeKinematics
-  std::vector<Transform> bodyPose;             ///< X_WB
-  std::vector<Transform> shapePose;            ///< X_WS
-  std::vector<Aabb> sweptBox;                  ///< of each shape over the step
-  std::vector<StepMotion> stepMotion;          ///< of each body
-  bool isAnyFast = false;                      ///< some body moves by a tenth of its reach or more
-  std::vector<std::pair<Aabb, Real>> bullets;  ///< where they may hit, how far they throw
+  std::vector<Transform> bodyPose;     ///< X_WB
+  std::vector<Transform> shapePose;    ///< X_WS
+  std::vector<Aabb> sweptBox;          ///< of each shape over the step
+  std::vector<StepMotion> stepMotion;  ///< of each body
+  Vec3 frameVelocity{};    ///< of what is at rest, as far as speeds count: see computeKinematics()
+  bool isAnyFast = false;  ///< some body moves by a tenth of its reach or more
+  std::vector<std::pair<Aabb, Real>> bullets;       ///< where they may hit, how far they throw
+  std::vector<int> straightBullets, turnedBullets;  ///< shapes that have met nothing so far, others
   std::vector<Real> throwReach;  ///< of each body: how far one that moves by more than its size may
                                  ///< knock it within the step; empty when there is none
   Real impactReach = 0;  ///< how far an impact may throw any body within the step; 0: none bounces

@@ -324,6 +324,22 @@ void scaleStart(JointStart& start, JointType type, const Units& u) {
   }
 }
 
+bool hasOverlappingLinks(const Case& scene) {
+  if (!isRobot(scene)) return false;
+  Simulator sim = startOf(scene);
+  sim.step();  // its contacts are those of the start
+  const auto isLink = [&](int body) {
+    const std::string_view name = sim.model().bodyName(body);
+    return std::any_of(scene.bodies.begin(), scene.bodies.end(), [&](const Body& one) {
+      return one.name == name && (!one.parent.empty() || !one.joints.empty());
+    });
+  };
+  const auto contacts = sim.contacts();
+  return std::any_of(contacts.begin(), contacts.end(), [&](const ContactForce& contact) {
+    return contact.depth > 0 && (isLink(contact.body1) || isLink(contact.body2));
+  });
+}
+
 }  // namespace
 
 std::optional<Image> scaled(const Case& scene, std::uint64_t seed) {
@@ -339,8 +355,11 @@ std::optional<Image> scaled(const Case& scene, std::uint64_t seed) {
     return std::ldexp(Real(1), random.index(2 * most + 1) - most);
   };
   Units u{.length = power(4), .mass = power(3), .time = power(3)};
-  // Bodies that start in each other are led apart at a speed in m/s under these two.
+  // Bodies that start in each other are led apart at a speed in m/s under these two, and links by
+  // no more than so many rad/s of their joints.
   if (scene.options.solver != SolverType::Impulse) u.time = u.length;
+  if (scene.options.solver != SolverType::Impulse && hasOverlappingLinks(scene))
+    u.length = u.time = 1;
   Image image{.scene = scene};
   image.scene.options = scale(scene.options, u);
   for (Material& material : image.scene.materials) material = scale(material, u);

@@ -71,5 +71,32 @@ TEST(MovingFrames, AContactForeseenAndNotReachedDoesNotBendTheFall) {
   }
 }
 
+// A ball presses on a block that does not bounce, 0.12 m above a floor that both would bounce off.
+// How far an impact may throw them is a matter of how fast they are for that floor.
+TEST(MovingFrames, AnImpactInAWorldThatMovesAsAWholeIsThatInOneAtRest) {
+  Vec3 expected{};
+  for (const Vec3 frame : {Vec3{}, Vec3{3, 0, -15}, Vec3{-20, 10, 20}}) {
+    Scene scene;
+    scene.options.dt = 5e-3;
+    scene.materials = {{.name = "hard", .friction = 0, .restitution = 0.5},
+                       {.name = "soft", .friction = 0}};
+    Body floor = fixedOf("floor", box(5, 5, 0.5), {0, 0, -0.5}, Mat3::identity(), "hard");
+    floor.type = BodyType::Kinematic;
+    floor.linearVelocity = frame;
+    Body striker = bodyOf("ball", ball(0.1), {0, 0, 0.22}, Mat3::identity(), "hard");
+    striker.linearVelocity = frame + Vec3{2, 0, 0};
+    Body block = bodyOf("block", cube(0.1), {0.198, 0.03, 0.24}, Mat3::identity(), "soft");
+    block.linearVelocity = frame;
+    scene.bodies = {floor, striker, block};
+    CheckedSimulation run(scene);
+    run.run(4);
+    const Vec3 moved = run.position("ball") - frame * (4 * scene.options.dt);
+    if (frame == Vec3{})
+      expected = moved;
+    else
+      EXPECT_LT(norm(moved - expected), 1e-9) << frame.x;
+  }
+}
+
 }  // namespace
 }  // namespace tangere::test
