@@ -494,21 +494,24 @@ std::vector<Corner> cornersNow(const Simulator& sim, const std::vector<Vec3>& lo
 
 struct Restitution {
   Finding found;
-  int numFirst = 0, numLater = 0;
+  int numFirst = 0, numLater = 0, numDivided = 0, numLeftOut = 0;
 };
 
-Restitution restitutionError(const Case& scene) {
-  Restitution result;
-  if (scene.bodies.size() < 2) return result;
+/// Takes `numSteps` steps and measures every corner that lands in one.
+void followCorners(const Case& scene, int numSteps, Simulator& sim, Restitution* result) {
+  constexpr int kParts = 16;
+  constexpr Real kLeastStep = 1e-3;  // of that of the scene
   const Body& body = scene.bodies[1];
   const std::vector<Vec3> local = cornersOf(body);
-  const Real e = scene.materials[0].restitution, dt = scene.options.dt, reach = reachOf(body);
-  Simulator sim = startOf(scene);
+  const Real e = scene.materials[0].restitution, dt = sim.model().options().dt;
+  const Real reach = reachOf(body);
   std::vector<Corner> before = cornersNow(sim, local);
   // One that has come this far down may land in the next step.
   const Real slop = scene.options.impulse.slop;
+  const Real closed = 0.01 * slop;  // what counts as touching
   bool hasTouched = false;
-  for (int step = 0; step < 1500 && !hasTakenTooMany(sim); ++step) {
+  for (int step = 0; step < numSteps && !hasTakenTooMany(sim); ++step) {
+    const State start = sim.state();
     const Vec3 lastSpin = sim.body("body").angularVelocity;
     if (isRefused(sim.step().status)) break;
     const std::vector<Corner> after = cornersNow(sim, local);
@@ -524,8 +527,10 @@ Restitution restitutionError(const Case& scene) {
       if (isLanding) landing = i;
       numLanding += isLanding ? 1 : 0;
       // One that rests or nearly lands too: its impulse would be in the balance.
-      const bool isNear = before[i].height < 2 * dt * (std::fabs(before[i].rate) + drift) ||
-                          after[i].height < 2 * dt * (std::fabs(after[i].rate) + drift);
+      const auto isNearAt = [&](const Corner& corner) {
+        return corner.height < closed + 2 * dt * (std::fabs(corner.rate) + drift);
+      };
+      const bool isNear = isNearAt(before[i]) || isNearAt(after[i]);
       numNear += !isLanding && isNear ? 1 : 0;
     }
     // A second impact within the step may throw the corner down again, or up: the event solver
@@ -538,18 +543,38 @@ Restitution restitutionError(const Case& scene) {
       // Where others touch too, or land in the same step, their impulses may throw it up faster, or
       // take some of its speed.
       const Real lacking = e * approach - after[landing].rate;
-      result.found.note(numNear == 0 ? std::fabs(lacking) : lacking,
-                        drift + (numNear == 0 ? 1e-3 : 0.5 * e) * approach,
-                        "corner " + std::to_string(landing) + " lands at " +
-                            std::to_string(approach) + " m/s in " + atStep(sim) +
-                            (numNear > 0 ? " beside others" : "") + " and leaves at " +
-                            std::to_string(after[landing].rate) + " instead of " +
-                            std::to_string(e * approach) + ", off by");
-      ++(hasTouched ? result.numLater : result.numFirst);
+      const Real error = numNear == 0 ? std::fabs(lacking) : lacking;
+      const Real allowed = drift + (numNear == 0 ? 1e-3 : 0.5 * e) * approach;
+      ++(hasTouched ? result->numLater : result->numFirst);
+      if (error > allowed && sim.report().numImpacts > 1) {
+        // They are told apart in parts of the step; what clatters to rest has no end of them.
+        ++(dt > kLeastStep * scene.options.dt ? result->numDivided : result->numLeftOut);
+        if (dt > kLeastStep * scene.options.dt) {
+          SimulationOptions options = sim.model().options();
+          options.dt = dt / kParts;
+          Simulator parts(sim.model().withOptions(options));
+          parts.setState(start);
+          followCorners(scene, kParts, parts, result);
+        }
+      } else {
+        result->found.note(error, allowed,
+                           "corner " + std::to_string(landing) + " lands at " +
+                               std::to_string(approach) + " m/s in " + atStep(sim) +
+                               (numNear > 0 ? " beside others" : "") + " and leaves at " +
+                               std::to_string(after[landing].rate) + " instead of " +
+                               std::to_string(e * approach) + ", off by");
+      }
     }
     hasTouched = hasTouched || numLanding > 0;
     before = after;
   }
+}
+
+Restitution restitutionError(const Case& scene) {
+  Restitution result;
+  if (scene.bodies.size() < 2) return result;
+  Simulator sim = startOf(scene);
+  followCorners(scene, 1500, sim, &result);
   result.found.isGivenUp =
       has(sim.report().status, StepStatus::TooMuchWork) || hasTakenTooMany(sim);
   return result;
@@ -560,7 +585,7 @@ TEST_P(Invariants, EveryCornerThatLandsLeavesWithItsRestitution) {
   const long count = fromEnvironment("TANGERE_METAMORPHIC", few());
   const long first = fromEnvironment("TANGERE_METAMORPHIC_SEED", 1);
   const long maxFailures = fromEnvironment("TANGERE_METAMORPHIC_FAILURES", 3);
-  int numFirst = 0, numLater = 0;
+  int numFirst = 0, numLater = 0, numDivided = 0, numLeftOut = 0;
   long numFailed = 0, numGivenUp = 0;
   Real worst = 0;
   for (long seed = first; seed < first + count && numFailed < maxFailures; ++seed) {
@@ -568,6 +593,8 @@ TEST_P(Invariants, EveryCornerThatLandsLeavesWithItsRestitution) {
     const Restitution result = restitutionError(scene);
     numFirst += result.numFirst;
     numLater += result.numLater;
+    numDivided += result.numDivided;
+    numLeftOut += result.numLeftOut;
     numGivenUp += result.found.isGivenUp ? 1 : 0;
     if (result.found.size <= 1) {
       worst = std::max(worst, result.found.size);
@@ -582,9 +609,10 @@ TEST_P(Invariants, EveryCornerThatLandsLeavesWithItsRestitution) {
                     << result.found.text << "\n  in " << path;
   }
   std::printf(
-      "restitution, %s: %d first and %d later corners, the worst %.2g of what is allowed, "
-      "%ld given up, %ld failed\n",
-      solverTypeName(GetParam()), numFirst, numLater, worst, numGivenUp, numFailed);
+      "restitution, %s: %d first and %d later corners, %d steps divided, %d left out, the worst "
+      "%.2g of what is allowed, %ld given up, %ld failed\n",
+      solverTypeName(GetParam()), numFirst, numLater, numDivided, numLeftOut, worst, numGivenUp,
+      numFailed);
   if (count < 10) return;
   EXPECT_GT(numFirst, count / 4);
   EXPECT_GT(numLater, count / 4);
