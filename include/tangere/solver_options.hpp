@@ -160,7 +160,7 @@ struct SapOptions {
   SapFriction friction = SapFriction::Coulomb;
   /// Coulomb: friction may be off by this part of the impulses of its island.
   Real frictionTolerance = 1e-8;
-  int maxFrictionUpdates = 50;  ///< of the bounds, in one step
+  int maxFrictionUpdates = 50;  ///< of the bounds, in one step; 0: those of the last step stay
   int maxPcgIterations = 1000;
   Real pcgTolerance = 1e-9;  ///< |r|/|r_0| in the norm of the preconditioner; tightens near the end
   SoftPreconditioner softPreconditioner = SoftPreconditioner::Auto;

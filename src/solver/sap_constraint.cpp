@@ -55,16 +55,17 @@ int SapConstraints::prepare(const SapOptions& options, const SapProblem& problem
                                     options.nearRigid, mass),
           kernel::rowTargetVelocity(dt, contact.dissipationTime, contact.gap,
                                     options.friction == SapFriction::Coulomb)));
-      cones_.back().held[0] = contact.heldImpulse[0];
-      cones_.back().held[1] = contact.heldImpulse[1];
+      const Real* const held = contact.heldImpulse;
+      cones_.back().held[0] = held[0];
+      cones_.back().held[1] = held[1];
       contact_facts_.push_back({.inverseMass = mass,
                                 .inverseNormalMass = w > 0 ? delassus[8] : 1,
-                                .held = {contact.heldImpulse[0], contact.heldImpulse[1]}});
+                                .held = {held[0], held[1]},
+                                .heldSize = std::sqrt(held[0] * held[0] + held[1] * held[1])});
       const int parameters = lastOf(cones_.size());
       if (options.friction == SapFriction::Coulomb) {
         has_bounds_ = has_bounds_ || contact.friction > 0;
-        const Real last = problem.impulse[c.firstRow + 2];
-        setBound(parameters, last > 0 && std::isfinite(last) ? contact.friction * last : 0);
+        setStartBound(parameters, problem.impulse[c.firstRow + 2]);
       }
       return parameters;
     }
@@ -122,18 +123,6 @@ bool SapConstraints::predictBound(int parameters, const Real* vc) {
   return true;
 }
 
-/// Friction holds of what it held no more than its bound: the friction of an impact is over with
-/// it, and given on it would throw back what it stopped.
-void SapConstraints::bindCone(const ContactFacts& facts, Real bound,
-                              kernel::FrictionCone<Real>* cone) {
-  const Real size = std::sqrt(facts.held[0] * facts.held[0] + facts.held[1] * facts.held[1]);
-  const Real part = size > bound ? bound / size : 1;
-  cone->isBounded = true;
-  cone->bound = bound;
-  cone->held[0] = part * facts.held[0];
-  cone->held[1] = part * facts.held[1];
-}
-
 Real SapConstraints::addBoundError(int parameters, const Real* vc, const Real* gamma,
                                    FrictionError* sum) const {
   kernel::FrictionCone<Real> cone = cones_[parameters];
@@ -144,27 +133,6 @@ Real SapConstraints::addBoundError(int parameters, const Real* vc, const Real* g
   const Real w = contact_facts_[parameters].inverseMass;
   sum->change += w * change;
   return change > 0 ? w : 0;
-}
-
-void SapConstraints::coupling(int parameters, const Real* vc, Real* entries) const {
-  const kernel::FrictionCone<Real>& cone = cones_[parameters];
-  entries[0] = entries[1] = 0;
-  const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
-  if (!(point.y[2] > 0)) return;
-  // d gamma_t / d bound: of what is held as well, where that is cut to the bound.
-  const Real* const held = contact_facts_[parameters].held;
-  const Real size = std::sqrt(held[0] * held[0] + held[1] * held[1]);
-  const bool isCut = size > cone.bound;
-  Real along[2] = {isCut ? held[0] / size : 0, isCut ? held[1] / size : 0};
-  if (point.region == kernel::ConeRegion::Slide && point.norm > 0) {
-    const Real y[2] = {point.y[0] / point.norm, point.y[1] / point.norm};
-    const Real part = cone.bound / point.norm;
-    const Real radial = y[0] * along[0] + y[1] * along[1];
-    for (int i = 0; i < 2; ++i) along[i] = y[i] + part * (along[i] - radial * y[i]);
-  }
-  const Real slope = cone.mu * cone.inverseN;
-  entries[0] = slope * along[0];
-  entries[1] = slope * along[1];
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "solver/sap_problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -91,18 +92,40 @@ class SapConstraints {
   void setBound(int parameters, Real bound) {
     bindCone(contact_facts_[parameters], bound, &cones_[parameters]);
   }
+  /// That of the normal impulse of the last step; 0 where there was none.
+  void setStartBound(int parameters, Real lastNormalImpulse) {
+    const bool pushed = lastNormalImpulse > 0 && std::isfinite(lastNormalImpulse);
+    setBound(parameters, pushed ? cones_[parameters].mu * lastNormalImpulse : 0);
+  }
   /// While on, every evaluation of an iterate is with the bounds that follow from its velocity.
   void setFollowing(bool isOn) { is_following_ = isOn && has_bounds_; }
   [[nodiscard]] bool isFollowing() const { return is_following_; }
-  /// mu gamma_n at vc.
+  /// The bound is mu gamma_n at vc.
   void follow(int parameters, const Real* vc) {
-    const kernel::FrictionCone<Real>& cone = cones_[parameters];
-    const Real normal = cone.inverseN * (cone.targetVelocity - vc[2]);
-    setBound(parameters, normal > 0 ? cone.mu * normal : 0);
+    followCone(contact_facts_[parameters], vc, &cones_[parameters]);
   }
-  /// At first the bound of a Contact is that of its normal impulse of the last step. Where it had
-  /// none: from the velocity vc, as if the contact were alone. False: nothing pushes there.
+  /// evaluate() of a Contact with the bound that follows from vc, which is not kept; `entries` as
+  /// coupling() there.
+  void evaluateFollowing(int parameters, const Real* vc, Real* gamma, Real* hessian,
+                         Real* entries) const {
+    const ContactFacts& facts = contact_facts_[parameters];
+    kernel::FrictionCone<Real> cone = cones_[parameters];
+    followCone(facts, vc, &cone);
+    const kernel::ConePoint<Real> point = kernel::projectImpulse(cone, vc, softness_);
+    for (int i = 0; i < 3; ++i) gamma[i] = point.gamma[i];
+    kernel::coneHessian(cone, point, hessian);
+    couplingOf(facts, cone, point, entries);
+  }
+  /// Where the last step says nothing of a bound: from the velocity vc, as if the contact were
+  /// alone. False: nothing pushes there.
   bool predictBound(int parameters, const Real* vc);
+  /// Is there no normal impulse at this normal velocity?
+  [[nodiscard]] bool isOpen(int parameters, Real normalVelocity) const {
+    return cones_[parameters].targetVelocity <= normalVelocity;
+  }
+  /// gamma <- the impulse by Coulomb's law if nothing but this contact changed, its normal first
+  /// and then its friction; vc is its velocity with gamma as it is, `delassus` its own W.
+  void relax(int parameters, const Real* delassus, const Real* vc, Real* gamma) const;
   /// Returns the weight of the bound: 0 where friction is the same with the following one.
   Real addFrictionError(int parameters, const Real* vc, const Real* gamma,
                         FrictionError* sum) const {
@@ -110,9 +133,18 @@ class SapConstraints {
     sum->size += w * (gamma[0] * gamma[0] + gamma[1] * gamma[1] + gamma[2] * gamma[2]);
     return isHeldByBoth(parameters, gamma) ? 0 : addBoundError(parameters, vc, gamma, sum);
   }
+  /// Is there any such error?
+  [[nodiscard]] bool isBoundWrong(int parameters, const Real* vc, const Real* gamma) const {
+    FrictionError unused;
+    return !isHeldByBoth(parameters, gamma) && addBoundError(parameters, vc, gamma, &unused) > 0;
+  }
   /// What friction adds to -d gamma/d vc when its bound is mu gamma_n and follows: the entries of
   /// rows t1 and t2 in the column of the normal. Those of the row of the normal are zero.
-  void coupling(int parameters, const Real* vc, Real* entries) const;
+  void coupling(int parameters, const Real* vc, Real* entries) const {
+    const kernel::FrictionCone<Real>& cone = cones_[parameters];
+    couplingOf(contact_facts_[parameters], cone, kernel::projectImpulse(cone, vc, softness_),
+               entries);
+  }
   /// Is friction at its bound?
   [[nodiscard]] bool isSliding(int parameters, const Real* vc) const {
     const kernel::FrictionCone<Real>& cone = cones_[parameters];
@@ -138,8 +170,24 @@ class SapConstraints {
     Real inverseMass = 0;        // of all rows
     Real inverseNormalMass = 0;  // of the normal alone
     Real held[2] = {};           // as given
+    Real heldSize = 0;
   };
-  static void bindCone(const ContactFacts& facts, Real bound, kernel::FrictionCone<Real>* cone);
+  /// Friction holds of what it held no more than its bound: the friction of an impact is over with
+  /// it, and given on it would throw back what it stopped.
+  static void bindCone(const ContactFacts& facts, Real bound, kernel::FrictionCone<Real>* cone) {
+    const Real part = facts.heldSize > bound ? bound / facts.heldSize : 1;
+    cone->isBounded = true;
+    cone->bound = bound;
+    cone->held[0] = part * facts.held[0];
+    cone->held[1] = part * facts.held[1];
+  }
+  static void followCone(const ContactFacts& facts, const Real* vc,
+                         kernel::FrictionCone<Real>* cone) {
+    const Real normal = cone->inverseN * (cone->targetVelocity - vc[2]);
+    bindCone(facts, normal > 0 ? cone->mu * normal : 0, cone);
+  }
+  static void couplingOf(const ContactFacts& facts, const kernel::FrictionCone<Real>& cone,
+                         const kernel::ConePoint<Real>& point, Real* entries);
   /// Whether friction and what it held lie within the bound and within the one that follows: it
   /// sticks with either, by the same impulse. So it is with nearly all contacts at rest.
   [[nodiscard]] bool isHeldByBoth(int parameters, const Real* gamma) const {
@@ -162,6 +210,48 @@ class SapConstraints {
   std::vector<SapDriveRow> drives_;
   std::vector<const SapUserConstraint*> users_;
 };
+
+inline void SapConstraints::couplingOf(const ContactFacts& facts,
+                                       const kernel::FrictionCone<Real>& cone,
+                                       const kernel::ConePoint<Real>& point, Real* entries) {
+  entries[0] = entries[1] = 0;
+  if (!(point.y[2] > 0)) return;
+  // d gamma_t / d bound: of what is held as well, where that is cut to the bound.
+  const bool isCut = facts.heldSize > cone.bound;
+  Real along[2] = {isCut ? facts.held[0] / facts.heldSize : 0,
+                   isCut ? facts.held[1] / facts.heldSize : 0};
+  if (point.region == kernel::ConeRegion::Slide && point.norm > 0) {
+    const Real y[2] = {point.y[0] / point.norm, point.y[1] / point.norm};
+    const Real part = cone.bound / point.norm;
+    const Real radial = y[0] * along[0] + y[1] * along[1];
+    for (int i = 0; i < 2; ++i) along[i] = y[i] + part * (along[i] - radial * y[i]);
+  }
+  const Real slope = cone.mu * cone.inverseN;
+  entries[0] = slope * along[0];
+  entries[1] = slope * along[1];
+}
+
+inline void SapConstraints::relax(int parameters, const Real* delassus, const Real* vc,
+                                  Real* gamma) const {
+  const kernel::FrictionCone<Real>& cone = cones_[parameters];
+  const ContactFacts& facts = contact_facts_[parameters];
+  const Real before = gamma[2];
+  const Real wanted = before + (cone.targetVelocity - vc[2] - cone.regularizationN * before) /
+                                   (delassus[8] + cone.regularizationN);
+  gamma[2] = wanted > 0 ? wanted : 0;
+  const Real change = gamma[2] - before, bound = cone.mu * gamma[2];
+  const Real part = facts.heldSize > bound ? bound / facts.heldSize : 1;
+  const Real inverse = 1 / (std::max(delassus[0], delassus[4]) + cone.regularizationT);
+  for (int i = 0; i < 2; ++i) {
+    const Real slip = vc[i] + delassus[3 * i + 2] * change;
+    gamma[i] += (cone.regularizationT * (part * facts.held[i] - gamma[i]) - slip) * inverse;
+  }
+  const Real square = gamma[0] * gamma[0] + gamma[1] * gamma[1];
+  if (square <= bound * bound) return;
+  const Real scale = bound / std::sqrt(square);
+  gamma[0] *= scale;
+  gamma[1] *= scale;
+}
 
 inline Real SapConstraints::evaluate(SapKind kind, int numRows, int parameters, const Real* vc,
                                      Real* gamma, Real* hessian) const {

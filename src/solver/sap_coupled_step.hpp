@@ -74,9 +74,9 @@ GmresReport solveCoupledByFactor(const BlockSparse& factor, Iterate* iterate,
   return report;
 }
 
-/// With the preconditioner of H.
+/// With the preconditioner of H; `tolerance` is on what is left of the equation, as a part of F.
 template <class Iterate>
-GmresReport solveCoupledByProducts(Iterate* iterate, CoupledScratch* scratch) {
+GmresReport solveCoupledByProducts(Real tolerance, Iterate* iterate, CoupledScratch* scratch) {
   struct Operator {
     Iterate& iterate;
     void multiply(const Real* x, Real* y) { iterate.multiplyCoupled(x, y); }
@@ -87,7 +87,8 @@ GmresReport solveCoupledByProducts(Iterate* iterate, CoupledScratch* scratch) {
   scratch->given.resize(std::max(scratch->given.size(), static_cast<std::size_t>(size)));
   for (int i = 0; i < size; ++i) scratch->given[i] = -iterate->gradient()[i];
   Operator op{*iterate};
-  return solveGmres({}, &op, size, scratch->given.data(), iterate->direction(), &scratch->gmres);
+  return solveGmres({.tolerance = tolerance}, &op, size, scratch->given.data(),
+                    iterate->direction(), &scratch->gmres);
 }
 
 }  // namespace tangere::solver

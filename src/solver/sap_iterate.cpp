@@ -258,7 +258,7 @@ void SapIterate::listTouches() {
 
 SapInput SapIterate::chooseGuess(const SapOptions& options) {
   if (!isFiniteArray(v_star_.data(), num_velocities_)) return SapInput::NotFinite;
-  is_evaluated_ = false;
+  is_evaluated_ = has_impulse_guess_ = false;
   // A guess is only a guess: one that is not finite is left out.
   if (!isFiniteArray(v_.data(), num_velocities_)) setFreeVelocity();
   if (options.guess == SapGuess::Velocity) return SapInput::Good;
@@ -285,10 +285,11 @@ SapInput SapIterate::chooseGuess(const SapOptions& options) {
                           x);
     for (int k = 0; k < n; ++k) x[k] += v_star_[first + k];
   }
+  has_impulse_guess_ = true;
   evaluate();
   if (options.guess == SapGuess::Best && !(cost_ < velocityCost)) {
     restoreBest();
-    is_evaluated_ = false;
+    is_evaluated_ = has_impulse_guess_ = false;
   }
   return SapInput::Good;
 }
@@ -639,6 +640,11 @@ LinePoint SapIterate::evaluateLine(Real alpha) {
 template <SapIterate::Shape kShape>
 void SapIterate::addToLine(const Local& local, Real alpha, LinePoint* sum) const {
   const int m = Sizes<kShape>(local).numRows;
+  if (constraints_.isFollowing() && local.kind == SapKind::Contact) {
+    addFollowingToLine(constraints_, local.parameters, vc_.data() + local.row,
+                       direction_vc_.data() + local.row, alpha, sum);
+    return;
+  }
   const SapHessian form = kIsContact<kShape> ? SapHessian::Packed : hessianOf(local.kind);
   solver::addToLine(
       form, m, vc_.data() + local.row, direction_vc_.data() + local.row, alpha,

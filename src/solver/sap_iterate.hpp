@@ -98,17 +98,26 @@ class SapIterate {
   // Bounds of friction (SapFriction::Coulomb). None of these evaluates.
   [[nodiscard]] bool hasBounds() const { return constraints_.hasBounds(); }
   [[nodiscard]] int numContacts() const { return countContacts(locals_); }
+  /// Those of the last step.
+  void setStartBounds() {
+    solver::setStartBounds(*problem_, locals_, &constraints_);
+    is_evaluated_ = false;
+  }
   void predictBounds() {
     if (solver::predictBounds(locals_, vc_.data(), &constraints_)) is_evaluated_ = false;
   }
   [[nodiscard]] FrictionError measureBounds(AndersonMixing* bounds) const {
     return solver::measureBounds(locals_, vc_.data(), gamma_.data(), constraints_, bounds);
   }
+  [[nodiscard]] bool isBoundWrong() const {
+    return solver::isBoundWrong(locals_, vc_.data(), gamma_.data(), constraints_);
+  }
   void setBounds(std::span<const Real> bounds) {
     solver::setBounds(locals_, bounds, &constraints_);
     is_evaluated_ = false;
   }
-  /// While on, evaluate() first sets every bound to the one that follows from its velocity.
+  /// While on, evaluate() first sets every bound to the one that follows from its velocity, and so
+  /// does evaluateLine() for its own. Off: the bounds stay as they are.
   void setFollowing(bool isOn) {
     constraints_.setFollowing(isOn);
     is_evaluated_ = is_evaluated_ && !isOn;
@@ -129,6 +138,12 @@ class SapIterate {
     return solver::scaledDot(scale_.data(), num_velocities_, x, y);
   }
 
+  // A first guess from sweeps over the contacts (sap_sweeps).
+  /// Are all constraints Contacts? Sweeps know no others.
+  [[nodiscard]] bool canSweep() const;
+  /// From the impulses of the guess, or none; not yet evaluated.
+  void sweep();
+
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
 
@@ -136,6 +151,10 @@ class SapIterate {
   void write(SapProblem* problem) const;
 
  private:
+  /// What a sweep changed and what there is, as squares of impulses times inverse masses.
+  struct SweepSums {
+    Real change = 0, size = 0;
+  };
   /// Constraints that have loops of their own.
   enum class Shape : std::uint8_t {
     General,
@@ -257,6 +276,9 @@ class SapIterate {
   void boundImpulse(const Local& local, int numRows, const Real* size, Real* impulse) const;
   template <Shape kShape>
   Real evaluateOne(const Local& local, bool scatters);
+  void findResponses();
+  template <Shape kShape>
+  void relax(const Local& local, const Real* response, const Real* delassus, SweepSums* sums);
   template <Shape kShape>
   void addToLine(const Local& local, Real alpha, LinePoint* sum) const;
   template <Shape kShape>
@@ -318,10 +340,11 @@ class SapIterate {
   std::vector<LinePoint> line_parts_;
   std::vector<Real> diagonal_blocks_, inverse_diagonal_factor_;  // L^-1 of the diagonal blocks of H
   std::vector<Real> scratch_, row_scratch_, delassus_;
-  std::vector<Real> rounding_;          // of the certificate
+  std::vector<Real> responses_;  // A^-1 J^T of the sides of all constraints, column by column
+  std::vector<Real> rounding_;   // of the certificate
   std::vector<Real> inverse_diagonal_;  // of A^-1
   std::int32_t bad_constraint_ = -1;
-  bool is_evaluated_ = false;
+  bool is_evaluated_ = false, has_impulse_guess_ = false;
 };
 
 }  // namespace tangere::solver

@@ -139,6 +139,17 @@ template <class Local>
   return !isZero(guess, numRows) && isFiniteArray(guess, numRows);
 }
 
+/// The bounds of friction that the last step had.
+template <class Local>
+void setStartBounds(const SapProblem& problem, const std::vector<Local>& locals,
+                    SapConstraints* constraints) {
+  for (const Local& local : locals) {
+    if (local.kind != SapKind::Contact) continue;
+    const int normal = problem.constraints[local.index].firstRow + 2;
+    constraints->setStartBound(local.parameters, problem.impulse[normal]);
+  }
+}
+
 /// Bounds of friction where the last step says nothing of them, from the velocity of the guess;
 /// false when friction at this velocity does not change by it.
 template <class Local>
@@ -171,6 +182,16 @@ template <class Local>
     ++i;
   }
   return sum;
+}
+
+/// Would friction be another one with the bounds that follow?
+template <class Local>
+[[nodiscard]] bool isBoundWrong(const std::vector<Local>& locals, const Real* vc, const Real* gamma,
+                                const SapConstraints& constraints) {
+  return std::any_of(locals.begin(), locals.end(), [&](const Local& local) {
+    return local.kind == SapKind::Contact &&
+           constraints.isBoundWrong(local.parameters, vc + local.row, gamma + local.row);
+  });
 }
 
 template <class Local>
@@ -247,6 +268,19 @@ inline void addToLine(SapHessian form, int numRows, const Real* start, const Rea
   multiplyHessian(form, g, numRows, 1, change, product);
   for (int k = 0; k < numRows; ++k) sum->slope -= change[k] * gamma[k];
   for (int k = 0; k < numRows; ++k) sum->curvature += change[k] * product[k];
+}
+
+/// addToLine() of a Contact whose bound follows. Then the sum of the slopes is no derivative of a
+/// cost, but it is still zero where the gradient has nothing along the line.
+inline void addFollowingToLine(const SapConstraints& constraints, int parameters, const Real* start,
+                               const Real* change, Real alpha, LinePoint* sum) {
+  Real vc[3], gamma[3], product[3], g[6], entries[2];
+  for (int k = 0; k < 3; ++k) vc[k] = start[k] + alpha * change[k];
+  constraints.evaluateFollowing(parameters, vc, gamma, g, entries);
+  multiplyHessian(SapHessian::Packed, g, 3, 1, change, product);
+  for (int k = 0; k < 2; ++k) product[k] += entries[k] * change[2];
+  for (int k = 0; k < 3; ++k) sum->slope -= change[k] * gamma[k];
+  for (int k = 0; k < 3; ++k) sum->curvature += change[k] * product[k];
 }
 
 /// The constraint of the problem where J x is largest, rowVelocity(local, y) being y = J x of one;

@@ -90,11 +90,13 @@ bool SapSparseHessian::update(const Real* hessian) {
   return is_assembled_ ? factorSchur() : factorDense();
 }
 
-/// Is every G near the one that the preconditioner was made of? It is only a preconditioner: a
-/// change of part of a G by less than half costs a step or two, another factorization a dozen.
+/// Are the G near those that the preconditioner was made of, but for a few? It is only a
+/// preconditioner: a G that has changed by half costs a step or two, another factorization a dozen.
 bool SapSparseHessian::isFactorGood() const {
   if (!has_factor_) return false;
   constexpr Real kNear = 0.25;  // squared
+  const int most = std::min(4, static_cast<int>(setup_.locals.size()) / 8);
+  int numFar = 0;
   for (const SparseLocal& local : setup_.locals) {
     const int size = hessianSize(local.kind, local.numRows);
     Real change = 0, old = 0;
@@ -103,7 +105,7 @@ bool SapSparseHessian::isFactorGood() const {
       change += d * d;
       old += factored_[k] * factored_[k];
     }
-    if (change > kNear * old) return false;
+    if (change > kNear * old && ++numFar > most) return false;
   }
   return true;
 }

@@ -69,6 +69,9 @@ class SapSparseHessian {
   /// Of these G, which must stay while multiply() is used. False when H is not positive definite.
   bool update(const Real* hessian);
 
+  /// The next update() makes P anew, however near H is to the one that P is of.
+  void forgetFactor() { has_factor_ = false; }
+
   void multiply(const Real* x, Real* y);
   /// z = P^-1 r; z is not r.
   void precondition(const Real* r, Real* z);

@@ -544,6 +544,11 @@ LinePoint SapSparseIterate::evaluateLine(Real alpha) {
         LinePoint sum;
         for (int i = begin; i < end; ++i) {
           const SparseLocal& local = locals_[i];
+          if (constraints_.isFollowing() && local.kind == SapKind::Contact) {
+            addFollowingToLine(constraints_, local.parameters, vc_.data() + local.row,
+                               direction_vc_.data() + local.row, alpha, &sum);
+            continue;
+          }
           const auto evaluateOne = [&](const Real* vc, Real* gamma, Real* g) {
             return constraints_.evaluate(local.kind, local.numRows, local.parameters, vc, gamma, g);
           };

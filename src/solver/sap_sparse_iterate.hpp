@@ -57,6 +57,8 @@ class SapSparseIterate {
   void useHessian(bool isBlended);
   /// H and its preconditioner; false when H is not positive definite.
   bool factorDiagonal() { return h_.update(used_hessian_.data()); }
+  /// The next factorDiagonal() makes another preconditioner, however near H is.
+  void forgetPreconditioner() { h_.forgetFactor(); }
   void multiply(const Real* x, Real* y) {
     h_.multiply(x, y);
     addTurnings(x, y);
@@ -78,17 +80,24 @@ class SapSparseIterate {
   // Bounds of friction (SapFriction::Coulomb). None of these evaluates.
   [[nodiscard]] bool hasBounds() const { return constraints_.hasBounds(); }
   [[nodiscard]] int numContacts() const { return countContacts(locals_); }
+  void setStartBounds() {
+    solver::setStartBounds(*problem_, locals_, &constraints_);
+    is_evaluated_ = false;
+  }
   void predictBounds() {
     if (solver::predictBounds(locals_, vc_.data(), &constraints_)) is_evaluated_ = false;
   }
   [[nodiscard]] FrictionError measureBounds(AndersonMixing* bounds) const {
     return solver::measureBounds(locals_, vc_.data(), gamma_.data(), constraints_, bounds);
   }
+  [[nodiscard]] bool isBoundWrong() const {
+    return solver::isBoundWrong(locals_, vc_.data(), gamma_.data(), constraints_);
+  }
   void setBounds(std::span<const Real> bounds) {
     solver::setBounds(locals_, bounds, &constraints_);
     is_evaluated_ = false;
   }
-  /// While on, evaluate() first sets every bound to the one that follows from its velocity.
+  /// As SapIterate::setFollowing().
   void setFollowing(bool isOn) {
     constraints_.setFollowing(isOn);
     is_evaluated_ = is_evaluated_ && !isOn;

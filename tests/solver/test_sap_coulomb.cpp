@@ -158,6 +158,8 @@ TEST(SapCoulomb, RandomHeapsThatSlideAndFallKeepTheLawAtEveryPoint) {
   }
   EXPECT_LE(numUnsolved, 1 + numWorlds() / 50);
   EXPECT_GE(numExact, numWorlds() * 97 / 100);
+  // The law has no cost to go down on, and one that is not convex; it may not take longer for that.
+  EXPECT_LE(totalSteps, coneSteps);
   std::printf(
       "updates of the bounds: mean %.2f, most %d; Newton steps mean %.1f, of the cone %.1f\n"
       "%d of %d to the tolerance, %d not solved\n",
@@ -166,13 +168,13 @@ TEST(SapCoulomb, RandomHeapsThatSlideAndFallKeepTheLawAtEveryPoint) {
       numWorlds(), numUnsolved);
 }
 
-TEST(SapCoulomb, WithoutTimeForTheBoundsTheReportSaysSo) {
+TEST(SapCoulomb, BoundsThatMayNotChangeAreReportedAsWrong) {
   SapWorld world = test::cubeOnPlane(1, 0.2, {.friction = 3, .gap = -1e-9});
   world.bodies[0].velocity = {1, 0, 0};
   SapProblem problem;
   world.fill(&problem);
   SapSolver solver;
-  const SapReport report = solver.solve({.maxFrictionUpdates = 1}, &problem);
+  const SapReport report = solver.solve({.maxFrictionUpdates = 0}, &problem);
   EXPECT_EQ(report.status, SapStatus::MaxIterations);
   EXPECT_GT(report.frictionResidual, 1e-3);
   EXPECT_GE(report.worstConstraint, 0);
