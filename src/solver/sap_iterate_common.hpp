@@ -231,11 +231,16 @@ void addCoupled(const std::vector<Local>& locals, const std::vector<Real>& coupl
   }
 }
 
-/// D x . D y, in the order of the velocities.
+/// D x . D y: two sums side by side, each in the order of the velocities.
 [[nodiscard]] inline Real scaledDot(const Real* scale, int count, const Real* x, const Real* y) {
-  Real sum = 0;
-  for (int k = 0; k < count; ++k) sum += scale[k] * x[k] * (scale[k] * y[k]);
-  return sum;
+  Real sum0 = 0, sum1 = 0;
+  int k = 0;
+  for (; k + 2 <= count; k += 2) {
+    sum0 += scale[k] * scale[k] * (x[k] * y[k]);
+    sum1 += scale[k + 1] * scale[k + 1] * (x[k + 1] * y[k + 1]);
+  }
+  for (; k < count; ++k) sum0 += scale[k] * scale[k] * (x[k] * y[k]);
+  return sum0 + sum1;
 }
 
 template <class Local>

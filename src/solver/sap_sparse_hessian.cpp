@@ -223,6 +223,7 @@ bool SapSparseHessian::factorSchur() {
 void SapSparseHessian::findResponses(int first) {
   const int size = 3 * numVertices();
   const int count = std::min(4, static_cast<int>(coupled_.size()) - first);
+  if (count == 1) return findResponse(first);
   four_.assign(static_cast<std::size_t>(size) * 4, 0);
   four_response_.resize(four_.size());
   const auto addColumns = [&] {
@@ -251,6 +252,22 @@ void SapSparseHessian::findResponses(int first) {
       residual[k] = four_[4 * k + c];
     }
   }
+}
+
+/// The same of one column, the last of nine: four would cost twice as much. The same bits.
+void SapSparseHessian::findResponse(int column) {
+  const int size = 3 * numVertices();
+  Real* const response = response_.data() + std::int64_t{column} * size;
+  Real* const residual = residual_.data() + std::int64_t{column} * size;
+  std::fill_n(residual, size, Real(0));
+  for (std::size_t t = 0; t < touched_.size(); ++t) {
+    for (int r = 0; r < 3; ++r) {
+      residual[3 * touched_[t] + r] = coupling_[(3 * t + r) * num_dense_ + coupled_[column]];
+    }
+  }
+  factor_.solveFirst(residual, response);
+  multiplySoft(response, correction_.data());
+  for (int k = 0; k < size; ++k) residual[k] -= correction_[k];
 }
 
 /// L^-1 of the diagonal blocks of R.

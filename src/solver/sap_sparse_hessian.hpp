@@ -88,6 +88,7 @@ class SapSparseHessian {
   bool factorDense();
   bool factorSchur();
   void findResponses(int first);
+  void findResponse(int column);
   void multiplySoft(const Real* x, Real* y) const;
   void multiplyByConstraints(const Real* x, Real* y);
   void addCoupling(const Real* x, Real* y) const;

@@ -88,9 +88,10 @@ void SapIterate::relax(const Local& local, const Real* response, const Real* del
   Real change[3] = {-gamma[0], -gamma[1], -gamma[2]};
   constraints_.relax(local.parameters, delassus, vc, gamma);
   for (int k = 0; k < 3; ++k) change[k] += gamma[k];
-  const auto add = [&](const Real* columns, int n, Real* v) {
+  const auto add = [&](const Real* columns, int n, Real* __restrict v) {
+    const Real c0 = change[0], c1 = change[1], c2 = change[2];
     for (int k = 0; k < n; ++k) {
-      v[k] += columns[k] * change[0] + columns[n + k] * change[1] + columns[2 * n + k] * change[2];
+      v[k] += columns[k] * c0 + columns[n + k] * c1 + columns[2 * n + k] * c2;
     }
   };
   add(response, n1, v1);
