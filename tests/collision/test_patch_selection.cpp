@@ -48,6 +48,24 @@ TEST(SelectPatchPoints, OctagonOfEqualDepthGivesTheSquareFromItsFirstCorner) {
   EXPECT_EQ(p.select(), (std::vector<int>{0, 4, 2, 6}));
 }
 
+// Pentagon: corners 2 and 3 are equally far from corner 0, and 3 is deeper. It is taken whichever
+// way round the corners are numbered, as in a mirror image.
+TEST(SelectPatchPoints, OfEquallyFarPointsTheDeeperIsTaken) {
+  const double depth[5] = {0.05, 0.01, 0.02, 0.03, 0.01};
+  for (const bool isMirrored : {false, true}) {
+    Points p;
+    for (int i = 0; i < 5; ++i) {
+      const int corner = isMirrored ? (5 - i) % 5 : i;
+      const double a = corner * 2 * 3.14159265358979323846 / 5;
+      p.add(std::cos(a), std::sin(a), 0, depth[corner]);
+    }
+    std::vector<int> corners;
+    for (const int i : p.select()) corners.push_back(isMirrored ? (5 - i) % 5 : i);
+    EXPECT_EQ(corners[0], 0) << isMirrored;
+    EXPECT_EQ(corners[1], 3) << isMirrored;
+  }
+}
+
 TEST(SelectPatchPoints, DeepestIsChosenThenTheFarthestFromThoseChosen) {
   Points p;
   p.add(0, 0, 0, 0.01);

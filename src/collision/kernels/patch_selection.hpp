@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reduces contact points to the four that carry the patch best: the deepest, then one after the
-// other the point farthest from those already chosen. Ties go to the lower index, and "tie" has a
+// other the point farthest from those already chosen. Ties go to the deeper point (a rim is a
+// regular polygon, and has them whatever it lies on), then to the lower index, and "tie" has a
 // tolerance, so that a resting body does not trade one corner for another on rounding noise.
 #pragma once
 
@@ -51,8 +52,12 @@ TANGERE_HD inline int selectPatchPoints(const S* x, const S* y, const S* z, cons
       const S d = dx * dx + dy * dy + dz * dz;
       const S near = n == 1 || d < nearest[i] ? d : nearest[i];
       nearest[i] = near;
-      if (near > farthest) {
-        farthest = near * (S(1) + kDistanceTie<S>);
+      const S tie = S(1) + kDistanceTie<S>;
+      if (near > farthest * tie) {
+        farthest = near;
+        best = i;
+      } else if (best >= 0 && near * tie > farthest &&
+                 depth[i] > depth[best] + kDepthTie<S> * size) {
         best = i;
       }
     }
