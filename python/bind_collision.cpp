@@ -6,6 +6,7 @@
 
 #include <tangere/collision.hpp>
 
+#include <cmath>
 #include <exception>
 #include <memory>
 
@@ -16,6 +17,22 @@ namespace {
 using ShapePointer = std::shared_ptr<const Shape>;
 
 using Pose = Argument<Transform>;
+
+/// A pose as queries take it: a reflection or a stretched one has no distance and no depth. (For
+/// numbers that are not finite queries have a status.)
+Transform rigid(const Pose& pose, const std::string& name) {
+  const Transform X = pose.as(name);
+  const Mat3& R = X.rotation;
+  bool isRigid = !(dot(R.col[0], cross(R.col[1], R.col[2])) <= 0);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const Real off = dot(R.col[i], R.col[j]) - (i == j ? 1 : 0);
+      isRigid = isRigid && !(std::fabs(off) > 1e-6);
+    }
+  if (!isRigid)
+    throw InvalidInput(name + " must be a rigid motion (|R^T R - 1| <= 1e-6, det R > 0)");
+  return X;
+}
 
 CollisionOption optionOf(int maxContacts, bool wantsContacts,
                          const Argument<ConvexAlgorithm>& algorithm) {
@@ -32,7 +49,7 @@ void bindPairQueries(nb::module_& m) {
       [](const Shape& shape1, const Pose& pose1, const Shape& shape2, const Pose& pose2,
          int maxContacts, const Argument<ConvexAlgorithm>& algorithm) {
         CollisionResult result;
-        collide(shape1, pose1.as("pose1"), shape2, pose2.as("pose2"),
+        collide(shape1, rigid(pose1, "pose1"), shape2, rigid(pose2, "pose2"),
                 optionOf(maxContacts, true, algorithm), result);
         return result;
       },
@@ -50,7 +67,7 @@ void bindPairQueries(nb::module_& m) {
   m.def(
       "overlap",
       [](const Shape& shape1, const Pose& pose1, const Shape& shape2, const Pose& pose2) {
-        return overlap(shape1, pose1.as("pose1"), shape2, pose2.as("pose2"));
+        return overlap(shape1, rigid(pose1, "pose1"), shape2, rigid(pose2, "pose2"));
       },
       nb::arg("shape1"), nb::arg("pose1"), nb::arg("shape2"), nb::arg("pose2"),
       "Whether two shapes overlap; the fastest question.");
@@ -58,7 +75,7 @@ void bindPairQueries(nb::module_& m) {
       "distance",
       [](const Shape& shape1, const Pose& pose1, const Shape& shape2, const Pose& pose2,
          Real upperBound, bool isSigned, const Argument<ConvexAlgorithm>& algorithm) {
-        return distance(shape1, pose1.as("pose1"), shape2, pose2.as("pose2"),
+        return distance(shape1, rigid(pose1, "pose1"), shape2, rigid(pose2, "pose2"),
                         {.upperBound = upperBound,
                          .enableSigned = isSigned,
                          .algorithm = algorithm.as("algorithm")});
@@ -89,7 +106,7 @@ void bindPairQueries(nb::module_& m) {
       "face_contact",
       [](const Shape& shape1, const Pose& pose1, const Shape& shape2, const Pose& pose2,
          const ContactManifold& manifold) {
-        return faceContact(shape1, pose1.as("pose1"), shape2, pose2.as("pose2"), manifold);
+        return faceContact(shape1, rigid(pose1, "pose1"), shape2, rigid(pose2, "pose2"), manifold);
       },
       nb::arg("shape1"), nb::arg("pose1"), nb::arg("shape2"), nb::arg("pose2"), nb::arg("manifold"),
       "The whole polygon of a flat contact, or None.");

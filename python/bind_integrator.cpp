@@ -70,6 +70,11 @@ void bindEvents(nb::module_&, nb::class_<Environments>& simulator) {
       .def(
           "describe_event",
           [](Environments& self, const EventRecord& event) {
+            // It may be of another simulator.
+            for (const int body : {event.body1, event.body2})
+              if (body < 0 || body >= self.model().numBodies())
+                throw InvalidInput("the event is about body " + std::to_string(body) +
+                                   ": the model has " + std::to_string(self.model().numBodies()));
             return describe(event, self.model());
           },
           nb::arg("event"), "The lines of a log about an event, with names.")

@@ -80,7 +80,13 @@ void bindMesh(nb::module_& m) {
       field("num_components", &MeshReport::numComponents, "connected over edges"),
       field("area", &MeshReport::area, "[m^2]"), field("volume", &MeshReport::volume, "[m^3]"))
       .def_prop_ro("is_watertight", &MeshReport::isWatertight, "Every edge in two triangles.")
-      .def_prop_ro("is_solid", &MeshReport::isSolid, "A solid that looks outward.")
+      .def_prop_ro("is_solid", &MeshReport::isSolid,
+                   "A solid that looks outward and does not pass through itself.")
+      .def_prop_ro(
+          "passes_through_itself",
+          [](const MeshReport& self) { return self.firstIntersection.has_value(); },
+          "Whether an edge of a closed mesh passes through one of its triangles: what is inside "
+          "twice counts twice in the volume.")
       .def_prop_ro("findings", &MeshReport::findings,
                    "One sentence per finding, the gravest first.");
 }

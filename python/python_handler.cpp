@@ -7,12 +7,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tangere::python {
 
 namespace {
 
-ConstraintRows toRows(const HandlerRows& given) {
+/// Throws InvalidInput, with the number that is wrong, for what the solver would refuse.
+void requirePossible(const HandlerRows& given, int numBodies) {
+  const auto refuse = [](const std::string& why) { throw InvalidInput("rows() gave " + why); };
+  for (const int body : {given.body1, given.body2})
+    if (body < -1 || body >= numBodies)
+      refuse("body " + std::to_string(body) + ": the model has " + std::to_string(numBodies) +
+             "; -1 is the world");
+  if (given.body1 == given.body2)
+    refuse("body " + std::to_string(given.body1) + " twice, expected two that move apart");
+  const auto isFinite = [](const Vec3& v) {
+    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+  };
+  for (std::size_t row = 0; row < given.rows.size(); ++row)
+    for (const auto& [what, vector] :
+         {std::pair<const char*, Vec3>{"a direction", given.rows[row].direction},
+          {"a point1", given.rows[row].point1},
+          {"a point2", given.rows[row].point2}})
+      if (!isFinite(vector))
+        refuse(std::string(what) + " that is not finite, in row " + std::to_string(row));
+}
+
+ConstraintRows toRows(const HandlerRows& given, int numBodies) {
+  requirePossible(given, numBodies);
   if (given.rows.empty() || given.rows.size() > ConstraintRows::kMaxRows)
     throw InvalidInput("a constraint has 1 to " + std::to_string(ConstraintRows::kMaxRows) +
                        " rows, found " + std::to_string(given.rows.size()));
@@ -61,6 +84,7 @@ void PythonHandler::rethrow() {
 
 int PythonHandler::detect(const HandlerView& view) {
   int count = 0;
+  num_bodies_ = view.numBodies();
   guard([&] {
     const nb::object seen = nb::cast(SeenBodies(&view));
     try {
@@ -81,8 +105,10 @@ int PythonHandler::detect(const HandlerView& view) {
 
 ConstraintRows PythonHandler::rows(int i) const {
   ConstraintRows out;
-  guard(
-      [&] { out = toRows(convert<HandlerRows>(handler_.attr("rows")(i), "what rows() returns")); });
+  guard([&] {
+    out =
+        toRows(convert<HandlerRows>(handler_.attr("rows")(i), "what rows() returns"), num_bodies_);
+  });
   return out;
 }
 

@@ -77,6 +77,7 @@ class PythonHandler final : public ContactHandler {
 
   nanobind::object handler_;
   std::vector<int> num_rows_;
+  int num_bodies_ = 0;
   mutable std::exception_ptr error_;
 };
 

@@ -384,3 +384,18 @@ def test_reading_a_mesh_file_names_the_line(tmp_path: object) -> None:
     assert tc.read_mesh(path).triangles.tolist() == [[0, 1, 2]]
     with pytest.raises((InvalidInput, FileError)):
         tc.read_mesh(f"{tmp_path}/missing.obj")
+
+
+def test_poses_that_are_no_rigid_motions_are_refused() -> None:
+    ball, box = tc.Sphere(0.5), tc.Box([1, 1, 1])
+    mirror, stretched, flat = np.eye(4), np.eye(4), np.eye(4)
+    mirror[0, 0], stretched[1, 1], flat[2, 2] = -1, 1.01, 0
+    for pose in (mirror, stretched, flat):
+        for ask in (tc.collide, tc.distance, tc.overlap):
+            with pytest.raises(ValueError, match="pose1 must be a rigid motion"):
+                ask(ball, pose, box, [0, 0, 0])
+            with pytest.raises(ValueError, match="pose2 must be a rigid motion"):
+                ask(ball, [0, 0, 0], box, pose)
+    nearly = np.eye(4)
+    nearly[0, 0] = 1 + 4e-7
+    assert tc.overlap(ball, nearly, box, [0, 0, 0])

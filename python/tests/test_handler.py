@@ -118,6 +118,10 @@ class Broken(Spring):
             return (float("nan"), [0.0], [[1.0]])
         if self.how == "nan impulse":
             return (0.0, [float("nan")], [[1.0]])
+        if self.how in ("nan row", "no body", "one body"):
+            row = tangere.ConstraintRow([0, 0, float("nan") if self.how == "nan row" else 1.0])
+            body2 = {"no body": 7, "one body": 0}.get(self.how, -1)
+            return tangere.ConstraintRows(body1=0, body2=body2, rows=[row])
         if self.how == "shape":
             return (0.0, [0.0, 1.0], [[1.0]])
         return self.how  # text where something else is due
@@ -138,6 +142,9 @@ class Broken(Spring):
         ("evaluate", "shape", ValueError, r"shape \(1,\), found \(2,\)"),
         ("evaluate", "text", TypeError, "a cost, an impulse and a Hessian"),
         ("detect", "text", TypeError, r"what detect\(\) returns must be an integer"),
+        ("rows", "nan row", ValueError, r"rows\(\) gave a direction that is not finite, in row 0"),
+        ("rows", "no body", ValueError, r"rows\(\) gave body 7: the model has 2; -1 is the world"),
+        ("rows", "one body", ValueError, r"rows\(\) gave body 0 twice"),
         ("rows", "text", TypeError, r"what rows\(\) returns must be a ConstraintRows"),
     ],
 )
