@@ -173,8 +173,13 @@ def test_random_calls_answer_or_raise(tmp_path_factory: pytest.TempPathFactory, 
     rng = random.Random(seed)
     pool = starting_objects()
     said: list[str] = []
-    for _ in range(CALLS):
-        call_once(rng, pool, folder, said)
+    home = Path.cwd()
+    os.chdir(folder)  # what is written under odd names
+    try:
+        for _ in range(CALLS):
+            call_once(rng, pool, folder, said)
+    finally:
+        os.chdir(home)
     for sim in pool[:4]:  # whatever was called, they go on
         sim.reset()
         sim.step(2)
