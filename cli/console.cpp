@@ -67,7 +67,9 @@ EndsAtOnce::EndsAtOnce(const CommonOptions& common, const std::string& work) : o
   const auto wordsFor = [&](ExitCode code, const std::string& message) {
     const std::string document =
         common.json ? textOf(documentOf(code, {{.message = message}}, 1)) : "";
-    return LastWords{join("tangere: ", message, "\n"), document};
+    // A progress bar may be in the line.
+    const char* line = isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "";
+    return LastWords{join(line, "tangere: ", message, "\n"), document};
   };
   interrupted_ = wordsFor(kInterrupted, join("interrupted while ", work));
   time_up_ = wordsFor(kResourceLimit, join("the time limit was reached while ", work));
