@@ -193,6 +193,7 @@ def test_the_report_of_a_broken_mesh() -> None:
     assert report.num_non_manifold_edges >= 0 and report.num_inconsistent_edges >= 0
     assert not report.would_close_when_welded and report.area > 1
     assert not report.is_watertight and not report.is_solid and report.findings
+    assert not report.passes_through_itself  # only asked of closed meshes
 
 
 def test_the_quality_of_a_filled_box() -> None:

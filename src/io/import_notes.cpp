@@ -84,7 +84,7 @@ void ImportNotes::errorOfModel(const NamedPlaces& places, const std::string& mes
   error(where, message);
 }
 
-void ImportNotes::warnAboutStarts(const Model& model, const NamedPlaces& places) {
+void ImportNotes::noteStarts(const Model& model, const NamedPlaces& places) {
   constexpr Real kRounding = 1e-6;  // of a file
   std::map<int, Real> given;
   for (const model::InitialPosition& start : model.data().initialPositions)
@@ -96,10 +96,14 @@ void ImportNotes::warnAboutStarts(const Model& model, const NamedPlaces& places)
     const Real q = start != given.end() ? start->second : joint.reference;
     if (!(q < joint.lower - kRounding || q > joint.upper + kRounding)) continue;
     const auto found = places.find("joint " + joint.name);
-    warning(found != places.end() ? found->second : Place{},
-            "joint " + io::quoted(joint.name) + ": found the start " + sixDigits(q) +
-                ", outside its limits " + sixDigits(joint.lower) + " to " + sixDigits(joint.upper) +
-                ": it will be pushed back");
+    // Many robots say nowhere where they start, and their zero is outside: no warning each time.
+    const bool isGiven = start != given.end();
+    add(isGiven ? ImportNote::Kind::Warning : ImportNote::Kind::Read,
+        found != places.end() ? found->second : Place{},
+        "joint " + io::quoted(joint.name) +
+            (isGiven ? ": found the start " : ": no start is given, and its zero is ") +
+            sixDigits(q) + ", outside its limits " + sixDigits(joint.lower) + " to " +
+            sixDigits(joint.upper) + ": it will be pushed back");
   }
 }
 

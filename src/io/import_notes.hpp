@@ -33,8 +33,8 @@ class ImportNotes {
   /// What the model as a whole was refused for, at the place of the first thing that it names:
   /// "joint 'arm/elbow' moves nothing that has a mass".
   void errorOfModel(const NamedPlaces& places, const std::string& message);
-  /// A warning for each joint that starts outside its limits.
-  void warnAboutStarts(const Model& model, const NamedPlaces& places);
+  /// Each joint that starts outside its limits: a warning where the file says where it starts.
+  void noteStarts(const Model& model, const NamedPlaces& places);
   /// An error of size alone.
   void limit(Place place, const std::string& message);
   /// The same for a place in a file that was included.

@@ -113,7 +113,7 @@ Scene SceneReader::read() {
     Model model = builder_.build();
     requireSimulatable(model);
     saySplitMeshes(model);
-    notes_.warnAboutStarts(model, places_);
+    notes_.noteStarts(model, places_);
     return {std::move(model), notes_.report(), std::filesystem::path(name_).stem().string(),
             std::move(visuals_)};
   } catch (const InvalidInput& error) {

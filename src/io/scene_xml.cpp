@@ -74,7 +74,7 @@ Scene readSceneXml(std::string_view text, const std::filesystem::path& folder,
     Model model = builder.build();
     requireSimulatable(model);
     warnAboutUnits(model, notes);
-    notes.warnAboutStarts(model, places);
+    notes.noteStarts(model, places);
     return {std::move(model), notes.report(), std::filesystem::path(file).stem().string(),
             std::move(import.visuals)};
   } catch (const InvalidInput& error) {

@@ -246,6 +246,12 @@ class Suspicions(FaultTest):
             expected = rf"scene\.toml:4:\d+: joint 'x/j': found the start {start:g}, outside its limits -1 to 1"
             self.assertEqual(bool(re.search(expected, warning)), is_outside, warning)
 
+    def test_a_robot_whose_zero_is_outside_its_limits_is_noted_and_not_warned_of(self):
+        arm = self.file("arm.xml", '<mujoco><worldbody><body>\n<joint name="j" axis="0 1 0" range="20 40" limited="true"/>'
+                                   '<geom size="0.1" pos="1 0 0"/></body></worldbody></mujoco>')
+        self.assertNotIn("outside its limits", self.run_program("run", arm, "--steps", "1")[1])
+        self.assertRegex("".join(self.run_program("check", arm)[:2]), r"arm\.xml:2:\d+: .*joint 'j': no start is given, and its zero is 0, outside its limits 0.349")
+
     def test_check_refuses_what_run_refuses_at_the_same_place(self):
         # Two hinges about one axis: what the first one turns, the second one turns back.
         self.file("arm.xml", '<mujoco><worldbody><body>\n<joint name="i" axis="0 0 1"/>\n<joint name="j" axis="0 0 1"/>\n'
