@@ -134,6 +134,8 @@ Json runDocument(const RunSummary& summary) {
                    {"steps_per_s", ratio(static_cast<Real>(summary.stepsHere), summary.wall_s)},
                    {"contacts_mean", meanOf(counters.contactsSum, counters.steps)},
                    {"contacts_max", counters.contactsMax},
+                   {"pressure_polygons_mean", meanOf(counters.polygonsSum, counters.steps)},
+                   {"pressure_polygons_max", counters.polygonsMax},
                    {"iterations_mean", meanOf(counters.iterationsSum, counters.steps)},
                    {"iterations_max", counters.iterationsMax},
                    {"status", status},
@@ -175,6 +177,10 @@ void printRunTable(const std::string& scene, const RunSummary& summary, bool wit
         ratio(static_cast<Real>(summary.environmentStepsHere), summary.wall_s));
   row("contacts", "mean %.4g, max %llu", meanOf(counters.contactsSum, counters.steps),
       static_cast<unsigned long long>(counters.contactsMax));
+  if (counters.polygonsMax > 0)
+    row("pressure contact", "polygons: mean %.4g, max %llu",
+        meanOf(counters.polygonsSum, counters.steps),
+        static_cast<unsigned long long>(counters.polygonsMax));
   row("iterations", "mean %.4g, max %llu", meanOf(counters.iterationsSum, counters.steps),
       static_cast<unsigned long long>(counters.iterationsMax));
   row("deepest contact", "%.4g mm", counters.maxDepth * 1e3);

@@ -17,6 +17,7 @@ namespace tangere {
 struct RunCounters {
   std::uint64_t steps = 0;
   std::uint64_t contactsSum = 0, contactsMax = 0;
+  std::uint64_t polygonsSum = 0, polygonsMax = 0;  ///< of pressure contacts
   std::uint64_t iterationsSum = 0, iterationsMax = 0;
   std::uint64_t stepsOk = 0;
   std::array<std::uint64_t, 32> stepsWithStatus{};  ///< by bit of StepStatus

@@ -103,8 +103,8 @@ std::string hexText(std::uint64_t value) {
 
 void addCounters(ByteWriter& out, const RunCounters& counters) {
   for (const std::uint64_t value :
-       {counters.steps, counters.contactsSum, counters.contactsMax, counters.iterationsSum,
-        counters.iterationsMax, counters.stepsOk})
+       {counters.steps, counters.contactsSum, counters.contactsMax, counters.polygonsSum,
+        counters.polygonsMax, counters.iterationsSum, counters.iterationsMax, counters.stepsOk})
     out.add(value);
   for (const std::uint64_t value : counters.stepsWithStatus) out.add(value);
   out.add(counters.maxDepth);
@@ -113,8 +113,9 @@ void addCounters(ByteWriter& out, const RunCounters& counters) {
 
 RunCounters takeCounters(ByteReader& in) {
   RunCounters counters;
-  for (std::uint64_t* value : {&counters.steps, &counters.contactsSum, &counters.contactsMax,
-                               &counters.iterationsSum, &counters.iterationsMax, &counters.stepsOk})
+  for (std::uint64_t* value :
+       {&counters.steps, &counters.contactsSum, &counters.contactsMax, &counters.polygonsSum,
+        &counters.polygonsMax, &counters.iterationsSum, &counters.iterationsMax, &counters.stepsOk})
     *value = in.number<std::uint64_t>();
   for (std::uint64_t& value : counters.stepsWithStatus) value = in.number<std::uint64_t>();
   counters.maxDepth = in.real();
@@ -223,9 +224,12 @@ std::vector<std::byte> readAll(const std::string& path) {
 void RunCounters::add(const StepReport& report, const EnergyLedger& ledger) {
   ++steps;
   const auto contacts = static_cast<std::uint64_t>(report.numContacts);
+  const auto polygons = static_cast<std::uint64_t>(report.numPressurePolygons);
   const auto iterations = static_cast<std::uint64_t>(report.iterations);
   contactsSum += contacts;
   contactsMax = std::max(contactsMax, contacts);
+  polygonsSum += polygons;
+  polygonsMax = std::max(polygonsMax, polygons);
   iterationsSum += iterations;
   iterationsMax = std::max(iterationsMax, iterations);
   stepsOk += report.status == StepStatus::Ok ? 1 : 0;

@@ -21,7 +21,7 @@ from program_test import FLOOR, ProgramTest
 
 PROGRAM = ""
 KEYS = ["steps", "simulated_s", "wall_s", "realtime_factor", "steps_per_s", "contacts_mean", "contacts_max",
-        "iterations_mean", "iterations_max", "status", "max_depth_m", "energy", "peak_memory_mb", "state_hash",
+        "pressure_polygons_mean", "pressure_polygons_max", "iterations_mean", "iterations_max", "status", "max_depth_m", "energy", "peak_memory_mb", "state_hash",
         "bodies", "soft_bodies", "envs", "environment_steps_per_s", "state_hashes"]
 TIMES = {"wall_s", "realtime_factor", "steps_per_s", "environment_steps_per_s", "peak_memory_mb"}
 # Three boxes that fall on one another and on a floor, a little askew: contacts come and go.
@@ -95,6 +95,31 @@ class Document(RunTest):
         self.assertEqual(list(box), ["position", "quaternion", "linear_velocity", "angular_velocity"])
         self.assertAlmostEqual(box["position"][2], 0.1, delta=2e-3)  # it lies on the floor
         self.assertEqual(len(box["quaternion"]), 4)
+
+    def test_what_lies_on_its_pressure_has_polygons_and_not_no_contact(self):
+        soft = self.file("soft.toml", """
+[simulation]
+solver = "sap"
+[material.rubber]
+density = 1000
+contact = { model = "hydroelastic", modulus = 1e6 }
+[[body]]
+name = "floor"
+fixed = true
+shapes = [{ plane = true }]
+[[soft]]
+name = "block"
+shape = { box = [0.05, 0.05, 0.05] }
+resolution = 0.05
+position = [0, 0, 0.0499]
+material = "rubber"
+""")
+        document = json.loads(self.run_program("run", soft, "--steps", "20", "--json")[0])
+        self.assertEqual(document["contacts_max"], 0)
+        self.assertGreater(document["pressure_polygons_mean"], 1)
+        self.assertLessEqual(document["pressure_polygons_mean"], document["pressure_polygons_max"])
+        self.assertRegex(self.run_program("run", soft, "--steps", "20")[0], "pressure contact +polygons: mean [1-9]")
+        self.assertEqual(self.document("--steps", "100")["pressure_polygons_max"], 0)
 
     def test_steps_and_duration_count_alike_and_dt_changes_the_step(self):
         self.assertEqual(self.document("--steps", "100")["state_hash"], self.document("--duration", "0.2")["state_hash"])

@@ -74,6 +74,8 @@ TEST(Checkpoint, KeepsTheCounters) {
   EXPECT_EQ(read.steps, counters.steps);
   EXPECT_EQ(read.contactsSum, counters.contactsSum);
   EXPECT_EQ(read.contactsMax, counters.contactsMax);
+  EXPECT_EQ(read.polygonsSum, counters.polygonsSum);
+  EXPECT_EQ(read.polygonsMax, counters.polygonsMax);
   EXPECT_EQ(read.iterationsSum, counters.iterationsSum);
   EXPECT_EQ(read.iterationsMax, counters.iterationsMax);
   EXPECT_EQ(read.stepsOk, counters.stepsOk);
