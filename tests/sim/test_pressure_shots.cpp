@@ -324,7 +324,6 @@ TEST(PressureShots, SoftBodiesThatMeetFasterThanTheyAreThickDoNotPassEachOther) 
   // apart, and one that is turned inside out to its core is not in front for that.
   const std::uint64_t first = numberFrom("TANGERE_FIRST_SHOT", 1);
   const std::uint64_t count = std::max<std::uint64_t>(numberFrom("TANGERE_SHOTS", 150) / 3, 1);
-  std::uint64_t numRefused = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Random random(seed);
     const bool isFirst = seed == first;  // which once went through, crumpled
@@ -335,15 +334,13 @@ TEST(PressureShots, SoftBodiesThatMeetFasterThanTheyAreThickDoNotPassEachOther) 
     const std::uint64_t before = simulator.state().hash();
     const StepReport report = simulator.step();
     if (isRefused(report.status)) {
-      ++numRefused;
+      EXPECT_GT(speed, 20) << "refusing is no way of passing: such a blow can be taken";
       EXPECT_EQ(simulator.state().hash(), before);
       EXPECT_TRUE(report.soft == 0 && report.soft2 == 1) << height << ' ' << speed;
     } else {
       EXPECT_GT(middleOf(simulator, shot), middleOf(simulator, 1 - shot)) << height << ' ' << speed;
     }
   }
-  if (count < 30) return;
-  EXPECT_LT(numRefused, 2 * count / 3);  // refusing is no way of passing
 }
 
 }  // namespace

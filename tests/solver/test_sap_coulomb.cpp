@@ -112,6 +112,11 @@ void expectCoulomb(const SapProblem& problem, Real slack, int seed) {
   }
 }
 
+/// The published constants, with which the counts of steps below were found. With those of a scene
+/// (1e-9, 0.1 and 0.1) the law takes 23 steps on the first 60 heaps and the cone 11.
+constexpr SapOptions kPublished{
+    .relativeTolerance = 1e-6, .nearRigid = 1, .frictionRegularization = 1e-3};
+
 int numWorlds() {
   const char* const text = std::getenv("TANGERE_RANDOM_COULOMB");
   return text != nullptr ? std::atoi(text) : 60;
@@ -136,9 +141,11 @@ TEST(SapCoulomb, RandomHeapsThatSlideAndFallKeepTheLawAtEveryPoint) {
     }
     SapProblem problem;
     world.fill(&problem);
-    const SapReport cone = solver.solve({.friction = SapFriction::Cone}, &problem);
+    SapOptions options = kPublished;
+    options.friction = SapFriction::Cone;
+    const SapReport cone = solver.solve(options, &problem);
     world.fill(&problem);
-    const SapReport report = solver.solve({}, &problem);
+    const SapReport report = solver.solve(kPublished, &problem);
     if (!isSolved(report.status)) {
       // Bodies that jam among others with mu beyond 1: what is not found is said.
       EXPECT_GT(contact.friction, 1) << seed << ": friction off by " << report.frictionResidual;
