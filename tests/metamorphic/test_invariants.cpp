@@ -2,6 +2,7 @@
 //
 // What every step of every solver keeps, on random scenes: momentum, energy, restitution, Coulomb's
 // law, and that nothing pushes across a gap. Numbers of scenes and seeds as in test_relations.cpp.
+#include "integrator/event_driven_integrator.hpp"
 #include "metamorphic/check_relation.hpp"
 #include "metamorphic/scene_case.hpp"
 #include "metamorphic/solver_parameter.hpp"
@@ -17,6 +18,8 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <optional>
+#include <span>
 
 namespace tangere::test {
 namespace {
@@ -271,6 +274,50 @@ Real changeBy(const Simulator& sim, const ContactForce& contact, const Vec3& imp
   return change;
 }
 
+/// The event solver beside a simulator that takes the same steps: it tells what the readings of
+/// contacts are made of.
+class ContactSums {
+ public:
+  explicit ContactSums(const Simulator& sim)
+      : state_(sim.state()), integrator_(sim.model().data(), control_) {
+    control_.force.resize(sim.state().center.size());
+    control_.torque.resize(sim.state().center.size());
+    control_.jointForce.resize(sim.state().v.size());
+  }
+
+  /// Null where no time has passed.
+  const integrator::ContactImpulses* until(Real time) {
+    if (isRefused(integrator_.advance(time, state_).status)) return nullptr;
+    return integrator_.impulsesUntil(time);
+  }
+
+ private:
+  model::Control control_;
+  State state_;
+  integrator::EventDrivenIntegrator integrator_;
+};
+
+/// Mean forces of a step of the event solver. Normals n turn within it, and a sum of forces, each
+/// in its own cone, need not be in the cone about the mean of n. What holds for the sums of
+/// friction T and of normal forces N is |sum T| <= sum |T| <= mu sum N.
+void noteMeanFriction(const Simulator& sim, Real mu, Real largest, ContactSums& sums,
+                      Finding* found) {
+  const integrator::ContactImpulses* impulses = sums.until(sim.state().time);
+  const std::span<const ContactForce> contacts = sim.contacts();
+  const std::size_t numPairs = impulses != nullptr ? impulses->pairs().size() : 0;
+  const bool isSame = numPairs == contacts.size();
+  found->note(isSame ? 0 : 2, 1, atStep(sim) + ", other contacts than the integrator has");
+  if (!isSame) return;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const integrator::ContactLoad& sum = impulses->pairs()[i].sum;
+    const Real seconds = impulses->elapsed();
+    found->note(norm(sum.force / seconds - contacts[i].force), 1e-12 * largest,
+                atStep(sim) + ", not the mean of what was integrated");
+    found->note((norm(sum.force - sum.normal) - mu * sum.normalForce) / seconds, 1e-6 * largest,
+                atStep(sim) + ", more friction than its normal forces hold");
+  }
+}
+
 /// Forces and slips at the end of the step, about the places of its start.
 Finding coulombError(const Case& given) {
   Finding found;
@@ -281,24 +328,28 @@ Finding coulombError(const Case& given) {
   // three.
   const bool isSap = scene.options.solver == SolverType::Sap;
   const Real slipping = isSap ? 0.3 : 0.05;
+  const bool isEvent = scene.options.solver == SolverType::Event;
   Simulator sim = startOf(scene);
+  std::optional<ContactSums> sums;
+  if (isEvent) sums.emplace(sim);
   std::vector<Vec3> centers = sim.state().center;
   stepPastContact(sim, numAfterContact(scene.options.solver), &found, [&] {
     const std::vector<Vec3> now = sim.state().center;
-    const bool isEvent = scene.options.solver == SolverType::Event;
     const Real fastest = fastestOf(sim);
     Real largest = 0;
     for (const ContactForce& contact : sim.contacts())
       largest = std::max(largest, norm(contact.force));
+    if (isEvent) noteMeanFriction(sim, mu, largest, *sums, &found);
     for (const ContactForce& contact : sim.contacts()) {
       const Real normal = dot(contact.force, contact.normal);
       const Vec3 tangent = contact.force - contact.normal * normal;
       found.note(-normal, 1e-9 * largest, atStep(sim) + ", a contact pulls");
+      // Normals turn and slips change within a step of the event solver, slips also in impacts.
+      if (isEvent) continue;
       found.note(norm(tangent) - mu * normal, 1e-6 * largest,
                  atStep(sim) + ", friction beyond its cone");
-      // Slips change within a step of the event solver, and in impacts.
-      if (isEvent || sim.report().numImpacts > 0 ||
-          has(sim.report().status, StepStatus::SolverNotConverged) || !(norm(tangent) > 0))
+      if (sim.report().numImpacts > 0 || has(sim.report().status, StepStatus::SolverNotConverged) ||
+          !(norm(tangent) > 0))
         continue;
       const Vec3 slip = velocityAt(sim, centers, contact.body1, contact.position) -
                         velocityAt(sim, centers, contact.body2, contact.position);
