@@ -94,6 +94,9 @@ struct HeightFieldData : FlatShape {
   [[nodiscard]] const MeshData& solidMesh() const;
   /// The surface alone, with the same triangles: its tree is shallower.
   [[nodiscard]] const MeshData& surfaceMesh() const;
+  /// The solid as its convex hull; null where it is not convex, as level or domed terrain is (to
+  /// 1e-9 of its size). Built when first asked for.
+  [[nodiscard]] const Convex* asConvex() const;
   /// Whether a box is over the grid and above the floor: then neither is felt.
   [[nodiscard]] bool isWithinWalls(const Aabb& box) const {
     const Real x = Real(0.5) * sizeX, y = Real(0.5) * sizeY;
@@ -109,8 +112,9 @@ struct HeightFieldData : FlatShape {
   [[nodiscard]] std::vector<Vec3> surfaceVertices() const;
   [[nodiscard]] std::vector<Triangle> surfaceTriangles() const;
 
-  mutable std::once_flag solid_once_, surface_once_;
+  mutable std::once_flag solid_once_, surface_once_, convex_once_;
   mutable std::unique_ptr<const MeshData> solid_, surface_;
+  mutable const Convex* convex_ = nullptr;  // of solid_
 };
 
 struct TerrainPoint {

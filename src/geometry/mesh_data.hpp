@@ -9,6 +9,7 @@
 #include "geometry/flat_shape.hpp"
 #include "geometry/mass_properties.hpp"
 
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -58,6 +59,9 @@ struct MeshData : FlatShape {
   /// `corners` in unit coordinates, nine floats per slot; computed together with the above. Behind
   /// the last slot is room to read a leaf's worth on.
   [[nodiscard]] const std::vector<float>& unitCorners() const;
+  /// The same solid as its convex hull; null where the mesh is open or not convex (to 1e-9 of its
+  /// size). Built when first asked for.
+  [[nodiscard]] const Convex* asConvex() const;
 
   [[nodiscard]] int numTriangles() const { return static_cast<int>(triangles.size()); }
   [[nodiscard]] const Vec3& corner(int triangle, int k) const {
@@ -102,6 +106,8 @@ struct MeshData : FlatShape {
   mutable std::once_flag facing_once_;
   mutable std::vector<NodeFacing> facing_;
   mutable std::vector<float> unit_corners_;
+  mutable std::once_flag convex_once_;
+  mutable std::unique_ptr<const Convex> convex_;
 };
 
 /// Cosine of the bend from which an edge is sharp.

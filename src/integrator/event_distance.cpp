@@ -8,6 +8,8 @@
 #include "collision/pair_output.hpp"
 #include "collision/time_of_impact.hpp"
 #include "geometry/flat_shape.hpp"
+#include "geometry/height_field_data.hpp"
+#include "geometry/mesh_data.hpp"
 #include "integrator/event_points.hpp"
 
 #include <algorithm>
@@ -24,6 +26,16 @@ constexpr Real kEpsilon = std::numeric_limits<Real>::epsilon();
 // How far apart a point may be to be told, as a share of the smaller shape.
 constexpr Real kMargin = 1e-3;
 constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
+
+// A convex solid of triangles is its hull, whose distances are exact and whose faces are known.
+const Shape& asSolid(const Shape& shape) {
+  const Convex* hull = nullptr;
+  if (shape.type() == ShapeType::Mesh)
+    hull = shape.flat().mesh->asConvex();
+  else if (shape.type() == ShapeType::HeightField)
+    hull = shape.flat().heightField->asConvex();
+  return hull != nullptr ? *hull : shape;
+}
 
 // A lower bound of the distance of two boxes.
 Real boxGap(const Aabb& a, const Aabb& b) {
@@ -114,8 +126,9 @@ void setSinglePoint(const DistanceResult& d, PairDistance* out) {
   p.count = 1;
 }
 
-void evaluateShapes(const Shape& s1, const Transform& X_W1, const Shape& s2, const Transform& X_W2,
-                    PairDistance* out, PairCache* hint) {
+void evaluateShapes(const Shape& given1, const Transform& X_W1, const Shape& given2,
+                    const Transform& X_W2, PairDistance* out, PairCache* hint) {
+  const Shape &s1 = asSolid(given1), &s2 = asSolid(given2);
   const DistanceResult nearest = nearestPoints(s1, X_W1, s2, X_W2, hint);
   if (mayHaveManyPoints(s1.type(), s2.type())) {
     const Real margin = kMargin * smallerSize(s1, s2);
@@ -169,8 +182,9 @@ void evaluateParts(const Shape& s1, const Transform& X_W1, const Shape& s2, cons
 
 }  // namespace
 
-DistanceResult nearestPoints(const Shape& s1, const Transform& X_W1, const Shape& s2,
+DistanceResult nearestPoints(const Shape& given1, const Transform& X_W1, const Shape& given2,
                              const Transform& X_W2, PairCache* hint) {
+  const Shape &s1 = asSolid(given1), &s2 = asSolid(given2);
   DistanceResult out;
   if (measureSphereOf(s1, X_W1, s2, X_W2, &out)) return out;
   if (!needsRefinement(s1, s2)) return distance(s1, X_W1, s2, X_W2, {}, hint);

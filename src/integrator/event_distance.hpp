@@ -46,7 +46,8 @@ struct PairDistance {
 
 /// Signed distance, normal and nearest points alone, all to rounding: tangere::distance() refined
 /// where it is not exact already. Compounds as tangere::distance() has them. NotConverged: it could
-/// not be refined, the digits are those of tangere::distance().
+/// not be refined, the digits are those of tangere::distance(). Here and below a mesh or a terrain
+/// whose solid is convex is its hull, features and all.
 [[nodiscard]] DistanceResult nearestPoints(const Shape& s1, const Transform& X_W1, const Shape& s2,
                                            const Transform& X_W2, PairCache* hint);
 

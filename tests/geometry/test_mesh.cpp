@@ -15,6 +15,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <utility>
 
 namespace tangere {
 namespace {
@@ -29,6 +30,54 @@ Real bruteDistance(const Mesh& mesh, const Vec3& p) {
     best = std::fmin(best, norm(p - q.point));
   }
   return best;
+}
+
+/// Vertices and faces of the hull that a mesh is; none where it is not convex.
+std::pair<std::size_t, int> hullOf(const MeshInput& input) {
+  const std::shared_ptr<const Mesh> mesh = input.build();
+  const Convex* const hull = mesh->flat().mesh->asConvex();
+  if (hull == nullptr) return {};
+  return {hull->vertices().size(), hull->numFaces()};
+}
+
+TEST(Mesh, IsItsHullWhereItsSolidIsConvex) {
+  using Counts = std::pair<std::size_t, int>;
+  constexpr Counts kCube{8, 6}, kNone{0, 0};
+  const MeshInput cube = boxMesh({1, 2, 3});
+  EXPECT_EQ(hullOf(cube), kCube);
+  EXPECT_NE(hullOf(bumpySphere(12, 1, 0)), kNone);
+
+  // A vertex that no triangle uses is no part of it.
+  MeshInput unused = cube;
+  unused.vertices.push_back({9, 9, 9});
+  EXPECT_EQ(hullOf(unused), kCube);
+
+  EXPECT_EQ(hullOf(bumpySphere(12, 1, 0.3)), kNone);
+  EXPECT_EQ(hullOf(torusMesh(8, 6, 1, 0.3)), kNone);
+  EXPECT_EQ(hullOf(floorMesh(4, 1)), kNone);  // open
+  // Two cubes apart have no valley, but are not their hull; a cube said twice is not one.
+  for (const double apart : {8.0, 0.0}) {
+    MeshInput two = cube;
+    const int first = static_cast<int>(two.vertices.size());
+    for (const Vec3& v : cube.vertices) two.vertices.push_back(v + Vec3{apart, 0, 0});
+    for (const Triangle& t : cube.triangles)
+      two.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+    EXPECT_EQ(hullOf(two), kNone) << apart;
+  }
+  // A vertex in the middle of a triangle is flat; pushed in by a millionth it makes a valley.
+  MeshInput dented = cube;
+  const Triangle face = dented.triangles[0];
+  const Vec3 middle =
+      (cube.vertices[face[0]] + cube.vertices[face[1]] + cube.vertices[face[2]]) / 3;
+  for (const double factor : {1.0, 1 - 1e-6}) {
+    dented = cube;
+    const int added = static_cast<int>(dented.vertices.size());
+    dented.vertices.push_back(middle * factor);
+    dented.triangles[0] = {face[0], face[1], added};
+    dented.triangles.push_back({face[1], face[2], added});
+    dented.triangles.push_back({face[2], face[0], added});
+    EXPECT_EQ(hullOf(dented), factor == 1.0 ? kCube : kNone);
+  }
 }
 
 TEST(Mesh, RefusesWhatIsNoMesh) {
