@@ -123,6 +123,10 @@ class SapConstraints {
   [[nodiscard]] bool isOpen(int parameters, Real normalVelocity) const {
     return cones_[parameters].targetVelocity <= normalVelocity;
   }
+  /// What its normal velocity would have to gain for that.
+  [[nodiscard]] Real missingVelocity(int parameters, Real normalVelocity) const {
+    return cones_[parameters].targetVelocity - normalVelocity;
+  }
   /// gamma <- the impulse by Coulomb's law if nothing but this contact changed, its normal first
   /// and then its friction; vc is its velocity with gamma as it is, `delassus` its own W.
   void relax(int parameters, const Real* delassus, const Real* vc, Real* gamma) const;

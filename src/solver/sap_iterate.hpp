@@ -139,8 +139,9 @@ class SapIterate {
   }
 
   // A first guess from sweeps over the contacts (sap_sweeps).
-  /// Are all constraints Contacts? Sweeps know no others.
-  [[nodiscard]] bool canSweep() const;
+  /// Are all constraints Contacts, and is the island not its own mirror image? Sweeps know no other
+  /// constraints, and would tell the two sides apart. At the velocity of the last evaluate().
+  [[nodiscard]] bool canSweep();
   /// From the impulses of the guess, or none; not yet evaluated.
   void sweep();
 
@@ -276,6 +277,7 @@ class SapIterate {
   void boundImpulse(const Local& local, int numRows, const Real* size, Real* impulse) const;
   template <Shape kShape>
   Real evaluateOne(const Local& local, bool scatters);
+  [[nodiscard]] bool isMirrored();
   void findResponses();
   template <Shape kShape>
   void relax(const Local& local, const Real* response, const Real* delassus, SweepSums* sums);
@@ -341,6 +343,7 @@ class SapIterate {
   std::vector<Real> diagonal_blocks_, inverse_diagonal_factor_;  // L^-1 of the diagonal blocks of H
   std::vector<Real> scratch_, row_scratch_, delassus_;
   std::vector<Real> responses_;  // A^-1 J^T of the sides of all constraints, column by column
+  std::vector<Real> efforts_;    // of contacts, sorted: see sap_sweeps
   std::vector<Real> rounding_;   // of the certificate
   std::vector<Real> inverse_diagonal_;  // of A^-1
   std::int32_t bad_constraint_ = -1;

@@ -4,10 +4,17 @@
 // all: sweeps over the contacts, each solved by Coulomb's law as if nothing else changed. A sweep
 // costs a twentieth of a Newton step; a few dozen find which contacts push, slide and stick, which
 // is what Newton's method needs most of its steps for when it starts from v*.
+//
+// Coulomb's law may have several solutions, and sweeps end at one that their order chooses. Where
+// an island is its own mirror image, as a rack of balls that is hit on its axis, there is a
+// solution that is so too. Sweeps, which always relax one of two contacts that mirror each other
+// first, may lose it, and the motion then depends on names. Newton's method treats all contacts at
+// once and keeps it. Such islands are therefore not swept.
 #include "solver/sap_iterate.hpp"
 #include "solver/sap_iterate_common.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace tangere::solver {
@@ -17,12 +24,45 @@ constexpr int kMaxSweeps = 200;
 /// Sweeps end where one changes impulses by no more than this part, over the root of the number of
 /// contacts: the more there are, the more a Newton step costs that comes too early.
 constexpr Real kTolerance = 5e-4;
+/// Contacts are alike whose efforts differ by no more than this part: the two sides of a scene that
+/// moves symmetrically differ by the tolerance of the last steps.
+constexpr Real kAlike = 1e-9;
+/// An island is taken for its own mirror image where at least one in so many contacts is like
+/// another. In a rack all are but those on its axis, one half at least; among bodies in a bin a few
+/// are, corners of boxes that lie flat.
+constexpr int kMirrored = 3;
 
 }  // namespace
 
-bool SapIterate::canSweep() const {
+bool SapIterate::canSweep() {
   return std::all_of(locals_.begin(), locals_.end(),
-                     [](const Local& local) { return local.kind == SapKind::Contact; });
+                     [](const Local& local) { return local.kind == SapKind::Contact; }) &&
+         !isMirrored();
+}
+
+/// May the island be its own mirror image, as far as one number for each contact tells: its inverse
+/// mass times the square of the velocity that it is to change?
+bool SapIterate::isMirrored() {
+  const int count = numConstraints();
+  growTo(&efforts_, locals_.size());
+  for (int i = 0; i < count; ++i) {
+    const Local& local = locals_[i];
+    const Real* const vc = vc_.data() + local.row;
+    const Real missing = constraints_.missingVelocity(local.parameters, vc[2]);
+    efforts_[i] = delassus_[i * std::size_t{kDelassusStride} + 8] *
+                  (missing * missing + vc[0] * vc[0] + vc[1] * vc[1]);
+    if (!std::isfinite(efforts_[i])) return false;
+  }
+  std::sort(efforts_.begin(), efforts_.begin() + count);
+  const auto isLikeNext = [&](int i) {
+    return efforts_[i + 1] - efforts_[i] <= kAlike * efforts_[i + 1];
+  };
+  int numAlike = 0;
+  for (int i = 0; i < count; ++i) {
+    const bool isLikeLast = i > 0 && isLikeNext(i - 1);
+    if (isLikeLast || (i + 1 < count && isLikeNext(i))) ++numAlike;
+  }
+  return numAlike > 0 && kMirrored * numAlike >= count;
 }
 
 void SapIterate::sweep() {

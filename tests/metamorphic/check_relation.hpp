@@ -31,6 +31,7 @@ struct RelationCheck {
   Real maxDifferent = 0;
   /// Where the cases come from; randomCase() otherwise.
   std::function<Case(std::uint64_t seed, SolverType solver)> cases{};
+  long onlySeed = 0;  ///< this case alone, whatever the environment says; 0: all of them
 };
 
 /// As many cases as TANGERE_METAMORPHIC says (otherwise `few`), beginning with the seed
