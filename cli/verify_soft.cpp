@@ -545,15 +545,15 @@ double smallDeflection(const Beam& beam, double force) {
   return force / extrapolate(stiffness);
 }
 
-/// The stiffness of the corotated law leaves out the stress: where tension is what holds the beam,
-/// long steps do not come to rest, so they are halved until they do.
+/// Bent so far that a step must not turn the beam much: a step that would stretch the beam by
+/// turning it is taken stiffer, and creeps. The damping lets the first vibration die out soonest.
 Cantilever bentAsElastica(const Beam& beam, double alpha, int n) {
-  for (double turn = std::min(3.0, 5 / alpha); turn > 0.01; turn *= 0.5) {
-    Cantilever cantilever(beam, beam.material(ElasticModel::Corotated), n, Root::Clamped,
-                          turn / beam.rate());
-    if (cantilever.load(alpha * beam.flexural() / square(beam.length))) return cantilever;
-  }
-  throw InvalidInput("the beam does not come to rest");
+  Elasticity elasticity = beam.material(ElasticModel::Corotated);
+  elasticity.massDamping = 2 * beam.rate();
+  Cantilever cantilever(beam, elasticity, n, Root::Clamped, 0.1 / beam.rate());
+  if (!cantilever.load(alpha * beam.flexural() / square(beam.length)))
+    throw InvalidInput("the beam does not come to rest");
+  return cantilever;
 }
 
 /// Tip of the elastica: across and along the beam over its length, and the angle [rad].
