@@ -83,11 +83,13 @@ fuzz-build: bootstrap
 	@$(call CMAKE_BUILD,fuzz) --target fuzzers
 
 # One build for all: the tests of what reads files and what moves bodies, the golden hashes, and the
-# fuzzers for a moment. `make asan` runs every test, `make fuzz` for long.
+# fuzzers for a moment. Random shots and starts are fewer here, as the release tests do them all.
+# `make asan` runs every test, `make fuzz` for long.
 sanitize: bootstrap
 	@$(call CONFIGURE,fuzz)
 	@$(call CMAKE_BUILD,fuzz) --target fuzzers determinism_scenes $(SANITIZED:%=tests_%)
-	@ctest --test-dir build/fuzz --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release' \
+	@TANGERE_SHOTS=30 TANGERE_SOFT_STARTS=6 \
+	  ctest --test-dir build/fuzz --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release' \
 	  --tests-regex '^($(subst $(SPACE),|,$(SANITIZED) determinism))\.'
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(TEST_FUZZ_SECONDS) $(TEST_FUZZ_RUNS)
 

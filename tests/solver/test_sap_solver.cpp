@@ -314,7 +314,7 @@ TEST(SapSolver, TheBitsDoNotDependOnTheNumberOfThreads) {
     options.guess = SapGuess::Best;
     std::vector<Real> expected;
     SapReport first;
-    for (int numThreads = 0; numThreads <= 8; ++numThreads) {
+    for (const int numThreads : {0, 1, 2, 3, 5, 8}) {
       // One heap of many contacts, and twelve small ones.
       SapWorld world = test::clutter(150, 7, {.friction = 0.6});
       for (int i = 0; i < 12; ++i) {
