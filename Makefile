@@ -6,6 +6,8 @@
 
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
+# Of one test [s]: what hangs fails.
+TEST_SECONDS ?= 900
 PREFIX ?= /usr/local
 # Seconds for each fuzz target; in `make test` about a minute in all, and never more than so many
 # inputs, so that a faster machine does not test something else.
@@ -37,7 +39,7 @@ demo:
 	@echo "open out/demo.html in a browser: the grasp, with the pressure of every contact"
 
 test: bootstrap check-format build-release python
-	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS)
+	@ctest --test-dir build/release --output-on-failure --parallel $(JOBS) --timeout $(TEST_SECONDS)
 	@$(MAKE) sanitize
 	@echo "make test: all checks passed"
 
@@ -71,12 +73,12 @@ run-determinism-%:
 asan: bootstrap
 	@$(call CONFIGURE,asan)
 	@$(call CMAKE_BUILD,asan)
-	@ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release'
+	@ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 --label-exclude 'slow|release'
 
 tsan: bootstrap
 	@$(call CONFIGURE,tsan)
 	@$(call CMAKE_BUILD,tsan)
-	@ctest --test-dir build/tsan --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release'
+	@ctest --test-dir build/tsan --output-on-failure --parallel $(JOBS) --timeout 3600 --label-exclude 'slow|release'
 
 fuzz-build: bootstrap
 	@$(call CONFIGURE,fuzz)
@@ -89,7 +91,7 @@ sanitize: bootstrap
 	@$(call CONFIGURE,fuzz)
 	@$(call CMAKE_BUILD,fuzz) --target fuzzers determinism_scenes $(SANITIZED:%=tests_%)
 	@TANGERE_SHOTS=30 TANGERE_SOFT_STARTS=6 \
-	  ctest --test-dir build/fuzz --output-on-failure --parallel $(JOBS) --label-exclude 'slow|release' \
+	  ctest --test-dir build/fuzz --output-on-failure --parallel $(JOBS) --timeout $(TEST_SECONDS) --label-exclude 'slow|release' \
 	  --tests-regex '^($(subst $(SPACE),|,$(SANITIZED) determinism))\.'
 	@tests/fuzz/run_fuzzers.sh build/fuzz $(TEST_FUZZ_SECONDS) $(TEST_FUZZ_RUNS)
 

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 import tangere
+
+# Shells start what follows `&` or `nohup` with interrupts ignored, and children inherit that: a test
+# that interrupts a program would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PENDULUM = """
 <mujoco model="pendulum">

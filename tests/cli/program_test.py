@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the command line share: the program, and a folder for each test."""
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
+
+# Shells start what follows `&` or `nohup` with interrupts ignored, and children inherit that: a test
+# that interrupts the program would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How scenes of these tests begin.
 FLOOR = """
