@@ -48,6 +48,32 @@ def block(language, text, given=""):
     return f"# Page\n\n{given}```{language}\n{text}\n```\n"
 
 
+class Walks(unittest.TestCase):
+    PAGE = "| function | file | what |\n|---|---|---|\n" + "| `{}` | src/a.cpp | x |\n" * 12
+    STEP = "| phase | file | reads |\n|---|---|---|\n" + "| go, A::stop | b.cpp | x |\n" * 12
+    SOURCES = {"src/a.cpp": "void roll() {}\n", "src/b.cpp": "void go() {}\nvoid A::stop() {}\n"}
+
+    def walks(self, function, step=STEP):
+        pages = {"docs/one_contact.md": self.PAGE.replace("{}", function), "docs/step.md": step}
+        return run("test_walks.py", {**self.SOURCES, **pages}, "ROOT")
+
+    def test_functions_that_are_where_the_page_says_pass(self):
+        self.assertEqual(self.walks("roll"), (0, "\n"))
+
+    def test_a_function_that_has_moved(self):
+        code, output = self.walks("rollOn")
+        self.assertEqual(code, 1)
+        self.assertIn("docs/one_contact.md:3: rollOn is not in src/a.cpp", output)
+
+    def test_a_file_that_has_moved(self):
+        code, output = self.walks("roll", self.STEP.replace("b.cpp", "c.cpp"))
+        self.assertEqual(code, 1)
+        self.assertIn("docs/step.md:3: there is no src/c.cpp", output)
+
+    def test_a_page_without_its_table(self):
+        self.assertIn("docs/step.md: found 0 rows", self.walks("roll", "nothing")[1])
+
+
 class Links(unittest.TestCase):
     def test_the_good_tree_passes(self):
         self.assertEqual(links({})[0], 0, links({})[1])
