@@ -70,6 +70,28 @@ void ImportNotes::addIn(const std::string& file, ImportNote::Kind kind, Place pl
   list.push_back({kind, file, place.line, place.column, message});
 }
 
+void ImportNotes::passUnknown(bool isPassed) {
+  passes_unknown_ = isPassed;
+  if (isPassed) return;
+  for (const auto& [what, found] : unknown_) {
+    addIn(found.file, ImportNote::Kind::Ignored, found.place,
+          what + " is none of this format: it is not read" +
+              (found.count == 1
+                   ? std::string()
+                   : " (found " + std::to_string(found.count) + " times, this the first)"));
+  }
+  unknown_.clear();
+}
+
+void ImportNotes::addUnknown(const std::string& file, Place place, const std::string& what) {
+  if (unknown_.size() >= kMaxNotes && unknown_.count(what) == 0) return;
+  Unknown& found = unknown_[what];
+  if (found.count++ == 0) {
+    found.file = file;
+    found.place = place;
+  }
+}
+
 void ImportNotes::errorOfModel(const NamedPlaces& places, const std::string& message) {
   std::size_t first = std::string::npos;
   Place where{};

@@ -42,6 +42,13 @@ class ImportNotes {
              const std::string& message);
   void limitIn(const std::string& file, Place place, const std::string& message);
 
+  /// What becomes of names that a format does not have and that resemble none of its own: errors,
+  /// or, while this is on, one note for each with how often it was met.
+  void passUnknown(bool isPassed);
+  [[nodiscard]] bool passesUnknown() const { return passes_unknown_; }
+  /// `what` is the name with its kind: "attribute 'K' of <dynamics>".
+  void addUnknown(const std::string& file, Place place, const std::string& what);
+
   [[nodiscard]] bool hasErrors() const { return num_errors_ > 0; }
   [[nodiscard]] std::size_t numErrors() const { return num_errors_; }
   /// Throws SceneError when there are errors.
@@ -53,6 +60,12 @@ class ImportNotes {
   static constexpr std::size_t kMaxNotes = 1000;
   static constexpr std::size_t kMaxErrorsListed = 20;
 
+  struct Unknown {
+    std::string file{};
+    Place place{};  ///< of the first
+    int count = 0;
+  };
+
   /// By file in order of their first note (the main one first), then by place.
   [[nodiscard]] std::vector<ImportNote> inOrder(std::vector<ImportNote> list) const;
 
@@ -62,6 +75,8 @@ class ImportNotes {
   std::size_t num_notes_ = 0;
   std::size_t num_errors_ = 0;
   std::size_t num_limits_ = 0;
+  bool passes_unknown_ = false;
+  std::map<std::string, Unknown> unknown_;
 };
 
 }  // namespace tangere::io

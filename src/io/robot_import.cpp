@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 namespace tangere::io {
@@ -18,6 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMaxTexts = 256;
+/// How far above its file a model's package begins.
+constexpr int kMostLevels = 4;
 
 bool isBelow(const fs::path& root, const fs::path& path) {
   return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
@@ -41,6 +45,46 @@ ModelFiles::ModelFiles(const fs::path& folder, const SceneLimits& limits) : limi
     fs::path canonical = fs::canonical(root, error);
     if (!error) roots_.push_back(std::move(canonical));
   }
+  addOwnPackage();
+  for (const char* variable : {"ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"}) {
+    const char* value = std::getenv(variable);
+    std::string_view left = value != nullptr ? value : "";
+    while (!left.empty()) {
+      const std::size_t end = std::min(left.find(':'), left.size());
+      fs::path place(left.substr(0, end));
+      left.remove_prefix(std::min(end + 1, left.size()));
+      if (!place.is_absolute()) continue;
+      if (std::string_view(variable) == "AMENT_PREFIX_PATH") place /= "share";
+      package_path_.push_back(std::move(place));
+    }
+  }
+}
+
+void ModelFiles::addOwnPackage() {
+  std::error_code error;
+  fs::path above = folder_;
+  for (int level = 0; level < kMostLevels && above.has_relative_path(); ++level) {
+    if (fs::is_regular_file(above / "package.xml", error)) {
+      roots_.push_back(std::move(above));
+      return;
+    }
+    above = above.parent_path();
+  }
+  const fs::path name = folder_.filename();
+  if (name != "urdf" && name != "robots") return;
+  const fs::path meshes = fs::canonical(folder_.parent_path() / "meshes", error);
+  if (!error) roots_.push_back(meshes);
+}
+
+std::vector<fs::path> ModelFiles::packagesCalled(const std::string& name) const {
+  std::vector<fs::path> out;
+  for (const fs::path& place : package_path_) {
+    std::error_code error;
+    fs::path found = fs::canonical(place / name, error);
+    if (error && place.filename() == name) found = fs::canonical(place, error);
+    if (!error) out.push_back(std::move(found));
+  }
+  return out;
 }
 
 bool ModelFiles::isInside(const fs::path& canonical) const {
@@ -56,6 +100,7 @@ fs::path ModelFiles::resolve(const std::string& name, const fs::path& base) cons
   };
   std::string rest = name;
   std::vector<fs::path> places{base.empty() ? folder_ : base};
+  std::vector<fs::path> packages;  // that may be read for this name alone
   std::optional<std::string> packaged = afterScheme(name, "package://");
   if (!packaged) packaged = afterScheme(name, "model://");
   if (packaged) {
@@ -69,12 +114,15 @@ fs::path ModelFiles::resolve(const std::string& name, const fs::path& base) cons
       places.push_back(root / package);
       if (root.filename() == package) places.push_back(root);
     }
-    // The package that the model lies in, as far as the tree may be read at all.
-    for (fs::path folder = base.empty() ? folder_ : base; isInside(folder);
-         folder = folder.parent_path()) {
+    // The package that the model lies in; what of it may be read is asked below.
+    fs::path folder = base.empty() ? folder_ : base;
+    for (int level = 0; isInside(folder) || level < kMostLevels; ++level) {
       if (folder.filename() == package) places.push_back(folder);
       if (folder == folder.parent_path()) break;
+      folder = folder.parent_path();
     }
+    packages = packagesCalled(package);
+    places.insert(places.end(), packages.begin(), packages.end());
   } else if (const auto local = afterScheme(name, "file://")) {
     rest = *local;
   }
@@ -86,25 +134,30 @@ fs::path ModelFiles::resolve(const std::string& name, const fs::path& base) cons
   const fs::path relative(rest);
   if (relative.is_absolute()) places = {fs::path()};
 
+  const auto mayRead = [&](const fs::path& path) {
+    return isInside(path) || std::any_of(packages.begin(), packages.end(),
+                                         [&](const fs::path& p) { return isBelow(p, path); });
+  };
   std::error_code error;
   std::string reason;
   for (const fs::path& place : places) {
     // Lexically first: a path that leaves the trees is not even looked at.
     const fs::path wanted = (place / relative).lexically_normal();
-    if (!isInside(wanted)) continue;
+    if (!mayRead(wanted)) continue;
     fs::path path = fs::canonical(wanted, error);
     if (error) {
       if (reason.empty()) reason = error.message();
       continue;
     }
-    if (!isInside(path)) continue;
+    if (!mayRead(path)) continue;
     return path;
   }
   if (reason.empty()) throw outside();
   throw InvalidInput(io::quoted(name) + ": " + reason +
-                     (packaged ? "; looked for its package in the folder of the model and in the "
-                                 "asset roots"
-                               : ""));
+                     (packaged
+                          ? "; looked for its package in and above the folder of the model, in "
+                            "the asset roots, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH"
+                          : ""));
 }
 
 std::string ModelFiles::readText(const fs::path& resolved, const std::string& name) {

@@ -23,8 +23,10 @@
 
 namespace tangere::io {
 
-/// The files of a model: regular ones in its folder tree, or in the trees of folders that were
-/// allowed, links followed; nothing else is ever opened. Each mesh is read once.
+/// The files of a model: regular ones in its folder tree, in the package that it lies in (the
+/// nearest folder above with a package.xml; without one the folder meshes beside a folder urdf or
+/// robots), in the trees of folders that were allowed, and in the packages of ROS that it names;
+/// links followed. Nothing else is ever opened. Each mesh is read once.
 class ModelFiles {
  public:
   /// `folder` is that of the main file. `limits` gives the counts and the further roots.
@@ -57,9 +59,13 @@ class ModelFiles {
 
  private:
   [[nodiscard]] bool isInside(const std::filesystem::path& canonical) const;
+  void addOwnPackage();
+  /// In ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
+  [[nodiscard]] std::vector<std::filesystem::path> packagesCalled(const std::string& name) const;
 
   std::filesystem::path folder_;              // canonical
   std::vector<std::filesystem::path> roots_;  // canonical, folder_ first
+  std::vector<std::filesystem::path> package_path_;
   SceneLimits limits_;
   std::map<std::string, MeshFile> meshes_;  // by canonical path
   std::map<std::string, std::string> failures_;

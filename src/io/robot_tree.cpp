@@ -163,6 +163,7 @@ void RobotTree::build() {
     for (auto it = below.rbegin(); it != below.rend(); ++it)
       stack.push_back(joints_[static_cast<std::size_t>(*it)].child);
   }
+  weighShapes(order);
   if (!checkMasses(order) || import_.notes.hasErrors()) return;
   for (const int link : order) addBody(link);
   addMimics();
@@ -246,6 +247,61 @@ void RobotTree::moveStart(RobotJoint& joint, Real start) {
   joint.pose = joint.pose * motion(coordinate, inside);
 }
 
+/// Links of unknown mass that a joint moves; then all that move as one where none has a mass.
+void RobotTree::weighShapes(const std::vector<int>& order) {
+  for (const int link : order) {
+    const int holder = holder_[static_cast<std::size_t>(link)];
+    if (holder < 0) continue;
+    const RobotJoint& joint = joints_[static_cast<std::size_t>(holder)];
+    const bool isUnknown =
+        links_[static_cast<std::size_t>(link)].massFromShapes == RobotLink::FromShapes::IfMoved;
+    if (isUnknown && (!joint.joints.empty() || joint.isFloating)) takeMassOfShapes(link);
+  }
+  std::vector<char> hasMass(links_.size(), 0);
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const auto link = static_cast<std::size_t>(*it);
+    const Body& body = links_[link].body;
+    if (!body.massProperties || body.massProperties->mass > 0) hasMass[link] = 1;
+    if (hasMass[link] == 0 && isMoved(*it)) {
+      std::vector<int> rigid{*it};
+      for (std::size_t i = 0; i < rigid.size(); ++i) {
+        if (takeMassOfShapes(rigid[i])) hasMass[link] = 1;
+        for (const int below : below_[static_cast<std::size_t>(rigid[i])]) {
+          const RobotJoint& joint = joints_[static_cast<std::size_t>(below)];
+          if (joint.joints.empty() && !joint.isFloating) rigid.push_back(joint.child);
+        }
+      }
+    }
+    const int holder = holder_[link];
+    if (holder < 0 || hasMass[link] == 0) continue;
+    const int parent = joints_[static_cast<std::size_t>(holder)].parent;
+    if (parent >= 0) hasMass[static_cast<std::size_t>(parent)] = 1;
+  }
+}
+
+bool RobotTree::takeMassOfShapes(int link) {
+  RobotLink& data = links_[static_cast<std::size_t>(link)];
+  if (data.massFromShapes == RobotLink::FromShapes::Never || data.body.shapes.empty()) return false;
+  data.massFromShapes = RobotLink::FromShapes::Never;
+  data.body.massProperties.reset();
+  say(import_.notes, ImportNote::Kind::Changed, *data.element, data.element->place,
+      "link " + io::quoted(data.name) +
+          ": no mass is given, it is that of its collision shapes at 1000 kg/m^3");
+  return true;
+}
+
+/// Whether the link needs a mass of its own or of what it carries: it is free, or a joint without
+/// an armature moves it.
+bool RobotTree::isMoved(int link) const {
+  const int holder = holder_[static_cast<std::size_t>(link)];
+  const RobotLink& data = links_[static_cast<std::size_t>(link)];
+  if (holder < 0) return data.base == RobotLink::Base::Free && data.body.type == BodyType::Dynamic;
+  const RobotJoint& joint = joints_[static_cast<std::size_t>(holder)];
+  return joint.isFloating ||
+         std::any_of(joint.joints.begin(), joint.joints.end(),
+                     [](const Joint& coordinate) { return coordinate.armature <= 0; });
+}
+
 /// Where a joint moves a link, something with mass must move.
 bool RobotTree::checkMasses(const std::vector<int>& order) {
   std::vector<Real> mass(links_.size(), 0);
@@ -258,15 +314,9 @@ bool RobotTree::checkMasses(const std::vector<int>& order) {
         body.massProperties ? body.massProperties->mass : Real(body.shapes.empty() ? 0 : 1);
     const int holder = holder_[link];
     const RobotJoint* joint = holder >= 0 ? &joints_[static_cast<std::size_t>(holder)] : nullptr;
-    const bool isFree = joint == nullptr ? links_[link].base == RobotLink::Base::Free &&
-                                               body.type == BodyType::Dynamic
-                                         : joint->isFloating;
-    bool isMoved = isFree;
-    if (joint != nullptr) {
-      for (const Joint& coordinate : joint->joints) isMoved = isMoved || coordinate.armature <= 0;
-      if (joint->parent >= 0) mass[static_cast<std::size_t>(joint->parent)] += mass[link];
-    }
-    if (!isMoved || mass[link] > 0) continue;
+    if (joint != nullptr && joint->parent >= 0)
+      mass[static_cast<std::size_t>(joint->parent)] += mass[link];
+    if (!isMoved(*it) || mass[link] > 0) continue;
     const XmlElement& element = joint != nullptr ? *joint->element : *links_[link].element;
     say(import_.notes, ImportNote::Kind::Error, element, element.place,
         "link " + io::quoted(links_[link].name) + ": found no mass that moves with it" +

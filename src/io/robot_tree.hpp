@@ -31,6 +31,13 @@ struct RobotLink {
   /// Name, shapes, mass and the like. `pose` is X_WB for a link that no joint holds.
   Body body{};
   Base base = Base::Free;
+  /// Where a mass is needed its collision shapes give it theirs.
+  enum class FromShapes : unsigned char {
+    Never,    ///< it has a mass, or the format has a rule of its own
+    IfMoved,  ///< the file says nothing of its mass: where a joint moves it
+    IfNeeded  ///< the file says that it has none: where nothing else that moves with it has one
+  };
+  FromShapes massFromShapes = FromShapes::Never;
 };
 
 struct RobotJoint {
@@ -87,6 +94,9 @@ class RobotTree {
   void placeFollower(const RobotMimic& mimic);
   void moveStart(RobotJoint& joint, Real start);
   [[nodiscard]] Real startOf(std::size_t joint);
+  void weighShapes(const std::vector<int>& order);
+  bool takeMassOfShapes(int link);
+  [[nodiscard]] bool isMoved(int link) const;
   [[nodiscard]] bool checkMasses(const std::vector<int>& order);
   void addBody(int link);
   void addMimics();

@@ -19,7 +19,12 @@ constexpr std::array<std::string_view, 6> kExtensions{"gazebo", "ros2_control", 
 
 }  // namespace
 
-void importUrdf(const XmlElement& root, RobotImport& import) { UrdfReader(root, import).read(); }
+void importUrdf(const XmlElement& root, RobotImport& import) {
+  // Exporters and simulators put into URDF files whatever they like.
+  import.notes.passUnknown(true);
+  UrdfReader(root, import).read();
+  import.notes.passUnknown(false);
+}
 
 void UrdfReader::read() {
   if (hasXacro()) return;

@@ -24,13 +24,15 @@ void UrdfReader::readLink(const XmlElement& element) {
   link.body.name = import_.takeName("body", link.name, element, reader.placeOf("name"));
   link.body.pose = import_.pose;
   link.body.massProperties = MassProperties{};
+  link.massFromShapes = RobotLink::FromShapes::IfMoved;
   checkChildren(element, who, {"inertial"},
                 {"collision", "visual", "contact", "gravity", "self_collision",
                  "drake:surface_velocity_axis"});
   for (const XmlElement& child : element.children) {
     if (child.name == "inertial") {
-      if (const auto mass = readInertial(child, who + ": inertial"))
-        link.body.massProperties = *mass;
+      const auto mass = readInertial(child, who + ": inertial");
+      if (mass) link.body.massProperties = *mass;
+      link.massFromShapes = mass ? RobotLink::FromShapes::Never : RobotLink::FromShapes::IfNeeded;
     } else if (child.name == "collision") {
       readCollision(child, link.name, &link.body);
     } else if (child.name == "visual") {
@@ -82,8 +84,9 @@ std::optional<MassProperties> UrdfReader::readInertial(const XmlElement& element
   const bool isPoint = std::all_of(i, i + 6, [](Real x) { return x == 0; });
   if (*mass == 0) {
     if (!isPoint) {
-      reader.error(inertiaElement->place, "found a mass of 0 kg with an inertia (" + values +
-                                              "), expected neither or both");
+      reader.note(ImportNote::Kind::Changed, inertiaElement->place,
+                  "found a mass of 0 kg with an inertia (" + values +
+                      "): read as a link without an inertial");
     }
     return std::nullopt;
   }
@@ -150,6 +153,7 @@ void UrdfReader::readCollision(const XmlElement& element, const std::string& lin
 std::shared_ptr<const Shape> UrdfReader::readGeometry(const XmlElement& element,
                                                       const std::string& who) {
   XmlReader(notes_, element, who + ": geometry").finish();
+  const std::size_t numErrors = notes_.numErrors();
   checkChildren(
       element, who + ": geometry",
       {"box", "cylinder", "sphere", "capsule", "mesh", "drake:capsule", "drake:ellipsoid"});
@@ -198,7 +202,12 @@ std::shared_ptr<const Shape> UrdfReader::readGeometry(const XmlElement& element,
       out = shapes_.hull(*file, scale, child, reader.placeOf("filename"), {});
     }
   } else {
-    return nullptr;  // checkChildren() has said so
+    if (notes_.numErrors() == numErrors) {
+      reader.error(child.place,
+                   "found a shape that URDF does not have, expected one of box, cylinder, sphere, "
+                   "capsule, mesh");
+    }
+    return nullptr;
   }
   reader.finish();
   return out;

@@ -250,7 +250,14 @@ void XmlReader::finish() {
   for (const XmlAttribute& attribute : element_.attributes) {
     if (attribute.isRead) continue;
     attribute.isRead = true;
-    std::string near = nearNames(attribute.name.substr(0, kMaxCompared), known_);
+    const std::string name = attribute.name.substr(0, kMaxCompared);
+    const std::string near = nearNames(name, known_);
+    if (near.empty() && notes_.passesUnknown()) {
+      notes_.addUnknown(
+          *element_.file, attribute.place,
+          "attribute " + io::quoted(name) + " of <" + element_.name.substr(0, kMaxCompared) + ">");
+      continue;
+    }
     error(attribute.place, "found the attribute " + io::quoted(attribute.name) +
                                ", expected one that <" + element_.name.substr(0, kMaxCompared) +
                                "> has" + near);
@@ -286,10 +293,15 @@ std::string callOf(const XmlElement& element) {
 void refuseChild(ImportNotes& notes, const XmlElement& child, const std::string& parent,
                  const std::vector<std::string>& known) {
   child.isRead = true;
+  const std::string name = child.name.substr(0, kMaxCompared);
+  if (notes.passesUnknown() && nearNames(name, known).empty()) {
+    notes.addUnknown(*child.file, child.place,
+                     "element <" + name + "> in " + parent.substr(0, parent.find(' ')));
+    return;
+  }
   notes.addIn(*child.file, ImportNote::Kind::Error, child.place,
               parent + ": found the element " + io::quoted(child.name) +
-                  ", expected one that belongs here" +
-                  candidates(child.name.substr(0, kMaxCompared), known));
+                  ", expected one that belongs here" + candidates(name, known));
 }
 
 }  // namespace tangere::io

@@ -2,7 +2,8 @@
 //
 // Reads the attributes of one XML element by name and type. What is missing stays empty; what is
 // there and wrong becomes an error in the notes, and then stays empty as well. finish() makes an
-// error of every attribute that nobody asked for: what is not understood is never ignored.
+// error of every attribute that nobody asked for, or, where the notes pass unknown names, a note:
+// what is not understood is never ignored in silence.
 #pragma once
 
 #include <tangere/types.hpp>
@@ -111,7 +112,8 @@ class XmlReader {
 /// How messages call an element: "joint 'a'", or "joint" without a name.
 [[nodiscard]] std::string callOf(const XmlElement& element);
 
-/// An error for a child element that does not belong, with the nearest names that do.
+/// An error for a child element that does not belong, with the nearest names that do; a note where
+/// the notes pass unknown names and no known one is near.
 void refuseChild(ImportNotes& notes, const XmlElement& child, const std::string& parent,
                  const std::vector<std::string>& known);
 

@@ -350,8 +350,8 @@ TEST(Urdf, WhatIsOddAboutHydroelasticSurfacesIsSaid) {
   EXPECT_HAS(robotErrorOf(pressing("<drake:rigid_hydroelastic/>"
                                    "<drake:mesh_resolution_hint value='-1'/>")),
              "expected a length above 0 [m]");
-  EXPECT_HAS(robotErrorOf(pressing("<drake:rigid_hydroelastic value='1'/>")),
-             "found the attribute 'value'");
+  EXPECT_HAS(allNotesOf(read(pressing("<drake:rigid_hydroelastic value='1'/>")), Kind::Ignored),
+             "attribute 'value' of <drake:rigid_hydroelastic> is none of this format");
   EXPECT_HAS(robotErrorOf(pressing("<drake:compliant_hidroelastic/>")),
              "did you mean 'drake:compliant_hydroelastic'?");
   EXPECT_HAS(allNotesOf(read(pressing("<drake:compliant_hydroelastic/>")), Kind::Changed),
@@ -388,12 +388,51 @@ TEST_F(UrdfFiles, MeshesAreFoundByPlainFileAndPackageNamesAndScaled) {
     EXPECT_EQ(scene.model.shape(0)->localAabb().lower, (Vec3{0, 0, -4})) << file;
     EXPECT_HAS(allNotesOf(scene, Kind::Changed), "hulled: 4 triangles");
   }
-  // The usual place of meshes is beside the folder of the file: allowed as an asset root.
+}
+
+TEST_F(UrdfFiles, MeshesOfTheOwnPackageAreFoundWithoutAnyFlag) {
   write("pkg/meshes/t.obj", kTetrahedron);
-  const std::string customary = meshLink("package://pkg/meshes/t.obj");
-  EXPECT_HAS(robotErrorOf(customary, urdf), "looked for");
-  EXPECT_EQ(robotErrorOf(customary, urdf, {.assetRoots = {folder() / "pkg"}}), "accepted");
-  EXPECT_EQ(robotErrorOf(customary, urdf, {.assetRoots = {folder()}}), "accepted");
+  write("pkg/other/t.obj", kTetrahedron);
+  write("pkg/urdf/empty", "");
+  const auto urdf = folder() / "pkg/urdf";
+  // The usual place of meshes is beside the folder of the file.
+  EXPECT_EQ(robotErrorOf(meshLink("package://pkg/meshes/t.obj"), urdf), "accepted");
+  EXPECT_EQ(robotErrorOf(meshLink("../meshes/t.obj"), urdf), "accepted");
+  EXPECT_HAS(robotErrorOf(meshLink("../other/t.obj"), urdf), "expected one in the folder of");
+  // A package.xml says how far the package goes.
+  write("pkg/package.xml", "<package/>");
+  EXPECT_EQ(robotErrorOf(meshLink("../other/t.obj"), urdf), "accepted");
+  EXPECT_EQ(robotErrorOf(meshLink("package://pkg/other/t.obj"), urdf), "accepted");
+  write("secret.obj", kTetrahedron);
+  EXPECT_HAS(robotErrorOf(meshLink("../../secret.obj"), urdf), "expected one in the folder of");
+  EXPECT_NE(robotErrorOf(meshLink("package://pkg/../secret.obj"), urdf), "accepted");
+  // Any other folder: as an asset root.
+  write("elsewhere/a.urdf", "");
+  const std::string far = meshLink("package://pkg/meshes/t.obj");
+  EXPECT_HAS(robotErrorOf(far, folder() / "elsewhere"), "looked for its package in");
+  EXPECT_EQ(robotErrorOf(far, folder() / "elsewhere", {.assetRoots = {folder() / "pkg"}}),
+            "accepted");
+  EXPECT_EQ(robotErrorOf(far, folder() / "elsewhere", {.assetRoots = {folder()}}), "accepted");
+}
+
+TEST_F(UrdfFiles, PackagesOfRosAreFoundByTheirPathsAndNothingElseOfThem) {
+  write("ros1/arm/meshes/t.obj", kTetrahedron);
+  write("ros2/share/hand/meshes/t.obj", kTetrahedron);
+  write("ros2/share/secret.obj", kTetrahedron);
+  write("model/a.urdf", "");
+  const auto read = [&](const std::string& name) {
+    return robotErrorOf(meshLink(name), folder() / "model");
+  };
+  EXPECT_NE(read("package://arm/meshes/t.obj"), "accepted");
+  ::setenv("ROS_PACKAGE_PATH", (folder() / "ros1").c_str(), 1);
+  ::setenv("AMENT_PREFIX_PATH", ("relative:" + (folder() / "ros2").string()).c_str(), 1);
+  EXPECT_EQ(read("package://arm/meshes/t.obj"), "accepted");
+  EXPECT_EQ(read("package://hand/meshes/t.obj"), "accepted");
+  EXPECT_NE(read("package://hand/../secret.obj"), "accepted");
+  EXPECT_NE(read("package://legs/meshes/t.obj"), "accepted");
+  EXPECT_NE(read((folder() / "ros2/share/hand/meshes/t.obj").string()), "accepted");
+  ::unsetenv("ROS_PACKAGE_PATH");
+  ::unsetenv("AMENT_PREFIX_PATH");
 }
 
 TEST_F(UrdfFiles, NothingOutsideTheFolderIsOpened) {
@@ -512,6 +551,70 @@ TEST(Urdf, UnknownElementsAndAttributesAreRefusedWithNearNames) {
   EXPECT_HAS(robotErrorOf(pair("revolutte", kLimit)), "did you mean 'revolute'?");
   EXPECT_HAS(robotErrorOf("<robot/>"), "name is missing");
   EXPECT_HAS(robotErrorOf(robot("")), "found no link");
+}
+
+TEST(Urdf, NamesThatResembleNothingOfUrdfAreNotedOnceAndNotRead) {
+  // As exporters of well-known robots write them.
+  const Scene scene =
+      read(robot(link("a", "") + link("b", kMass + "<self_collision_checking/>") + link("c") +
+                 joint("revolute",
+                       "<limit lower='-1' upper='1' effort='5' velocity='3' current='2'/>"
+                       "<dynamics D='1' K='7000' mu_coulomb='0'/><joint_properties x='1'/>") +
+                 joint("revolute",
+                       "<limit lower='-1' upper='1' effort='5' velocity='3' current='2'/>"
+                       "<axis xyz='0 0 1' rpy='0 0 0'/>",
+                       "b", "c")));
+  const std::string ignored = allNotesOf(scene, Kind::Ignored);
+  EXPECT_HAS(ignored,
+             "5: attribute 'current' of <limit> is none of this format: it is not read (found 2 "
+             "times, this the first)");
+  EXPECT_HAS(ignored, "5: attribute 'D' of <dynamics> is none of this format: it is not read\n");
+  EXPECT_HAS(ignored, "3: element <self_collision_checking> in link is none of this format");
+  EXPECT_HAS(ignored, "5: element <joint_properties> in joint is none of this format");
+  EXPECT_HAS(ignored, "attribute 'rpy' of <axis>");
+  EXPECT_EQ(jointOf(scene.model, "j_b").damping, 0);
+  EXPECT_EQ(jointOf(scene.model, "j_b").upper, 1);
+  // The world of a scene has other files as well: there a mistake is one again.
+  EXPECT_HAS(robotErrorOf("<mujoco><worldbody blue='1'/></mujoco>"), "found the attribute 'blue'");
+}
+
+TEST(Urdf, AShapeThatUrdfDoesNotHaveIsRefused) {
+  EXPECT_HAS(robotErrorOf(robot(link("a", kMass + "<collision><geometry><torus r='1'/></geometry>"
+                                                  "</collision>"))),
+             "found a shape that URDF does not have, expected one of box, cylinder");
+}
+
+TEST(Urdf, AMovingLinkWithoutAnInertialHasTheMassOfItsCollisionShapes) {
+  const std::string box = "<collision><geometry><box size='0.1 0.2 0.3'/></geometry></collision>";
+  const Scene scene = read(robot(link("a", box) + link("b", box) + joint("revolute", kLimit)));
+  const MassProperties& mass = scene.model.massProperties(scene.model.findBody("b"));
+  EXPECT_NEAR(mass.mass, 1000 * 0.1 * 0.2 * 0.3, 1e-12);
+  EXPECT_NEAR(mass.inertia(0, 0), mass.mass * (0.2 * 0.2 + 0.3 * 0.3) / 12, 1e-12);
+  EXPECT_HAS(allNotesOf(scene, Kind::Changed),
+             "3: link 'b': no mass is given, it is that of its collision shapes at 1000 kg/m^3");
+  // The root without a mass stands, as before.
+  EXPECT_HAS(allNotesOf(scene, Kind::Changed), "2: link 'a': the root has no mass");
+}
+
+TEST(Urdf, ALinkThatIsSaidToHaveNoMassTakesThatOfItsShapesOnlyWhereNothingElseMoves) {
+  const std::string box = "<collision><geometry><box size='0.1 0.1 0.1'/></geometry></collision>";
+  const std::string none =
+      "<inertial><mass value='0'/>"
+      "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
+  const auto massOf = [&](const std::string& behind) {
+    const Scene scene = read(robot(link("a", "") + link("b", none + box) + link("c", behind) +
+                                   joint("revolute", kLimit) + joint("fixed", "", "b", "c")));
+    EXPECT_HAS(allNotesOf(scene, Kind::Changed),
+               "found a mass of 0 kg with an inertia (ixx 1, ixy 0, ixz 0, iyy 1, iyz 0, izz 1): "
+               "read as a link without an inertial");
+    return scene.model.massProperties(scene.model.findBody("b")).mass;
+  };
+  EXPECT_EQ(massOf(kMass), 0);
+  EXPECT_NEAR(massOf(""), 1, 1e-12);
+  // Behind a fixed joint, where the moving link has neither mass nor shapes.
+  const Scene scene = read(robot(link("a", "") + link("b", "") + link("c", box) +
+                                 joint("revolute", kLimit) + joint("fixed", "", "b", "c")));
+  EXPECT_NEAR(scene.model.massProperties(scene.model.findBody("c")).mass, 1, 1e-12);
 }
 
 TEST(Urdf, XacroIsRefusedWithAdvice) {
