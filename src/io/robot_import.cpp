@@ -4,6 +4,7 @@
 #include <tangere/error.hpp>
 
 #include "io/text.hpp"
+#include "io/xml_reader.hpp"
 #include "math/symmetric_eigen.hpp"
 
 #include <algorithm>
@@ -31,6 +32,22 @@ bool isBelow(const fs::path& root, const fs::path& path) {
 std::optional<std::string> afterScheme(const std::string& name, std::string_view scheme) {
   if (name.compare(0, scheme.size(), scheme) != 0) return std::nullopt;
   return name.substr(scheme.size());
+}
+
+/// The text of the first <name>: all that is asked of a package.xml. Empty where there is none.
+std::string packageName(const fs::path& file) {
+  constexpr std::size_t kMostBytes = 1 << 16;
+  std::string text;
+  try {
+    text = readRegularFile(file, file.string(), kMostBytes);
+  } catch (const InvalidInput&) {
+    return "";
+  }
+  const std::size_t begin = text.find("<name>"), end = text.find("</name>");
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return "";
+  const std::vector<std::string_view> words =
+      splitWords(std::string_view(text).substr(begin + 6, end - begin - 6));
+  return words.size() == 1 ? std::string(words[0]) : "";
 }
 
 }  // namespace
@@ -65,7 +82,9 @@ void ModelFiles::addOwnPackage() {
   fs::path above = folder_;
   for (int level = 0; level < kMostLevels && above.has_relative_path(); ++level) {
     if (fs::is_regular_file(above / "package.xml", error)) {
-      roots_.push_back(std::move(above));
+      own_package_ = packageName(above / "package.xml");
+      roots_.push_back(above);
+      own_folder_ = std::move(above);
       return;
     }
     above = above.parent_path();
@@ -114,6 +133,7 @@ fs::path ModelFiles::resolve(const std::string& name, const fs::path& base) cons
       places.push_back(root / package);
       if (root.filename() == package) places.push_back(root);
     }
+    if (package == own_package_) places.push_back(own_folder_);
     // The package that the model lies in; what of it may be read is asked below.
     fs::path folder = base.empty() ? folder_ : base;
     for (int level = 0; isInside(folder) || level < kMostLevels; ++level) {

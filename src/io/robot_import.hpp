@@ -65,6 +65,8 @@ class ModelFiles {
 
   std::filesystem::path folder_;              // canonical
   std::vector<std::filesystem::path> roots_;  // canonical, folder_ first
+  std::string own_package_;                   // as its package.xml calls it
+  std::filesystem::path own_folder_;
   std::vector<std::filesystem::path> package_path_;
   SceneLimits limits_;
   std::map<std::string, MeshFile> meshes_;  // by canonical path

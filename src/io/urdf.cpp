@@ -89,7 +89,8 @@ bool UrdfReader::hasXacro() {
 void UrdfReader::readRoot() {
   XmlReader reader(notes_, root_, "robot");
   robot_ = reader.string("name").value_or("");
-  if (robot_.empty()) reader.error(root_.place, "name is missing, expected a name");
+  if (robot_.empty())
+    reader.note(ImportNote::Kind::Warning, root_.place, "name is missing, which URDF asks for");
   reader.allow({"name", "version"});
   if (const auto version = reader.string("version"); version && *version != "1.0") {
     reader.note(ImportNote::Kind::Warning, reader.placeOf("version"),

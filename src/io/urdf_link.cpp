@@ -166,16 +166,23 @@ std::shared_ptr<const Shape> UrdfReader::readGeometry(const XmlElement& element,
   const XmlElement& child = element.children[0];
   const std::string& kind = child.name;
   XmlReader reader(notes_, child, who + ": " + kind.substr(0, 40));
+  constexpr NumberRule kSize{0, robot_rule::kLength.upper, robot_rule::kLength.expected};
+  bool isNothing = false;  // exporters write shapes of size 0 where they have none
   const auto length = [&](const char* key) {
-    const auto out = reader.number(key, robot_rule::kLength);
+    const auto out = reader.number(key, kSize);
     if (!reader.has(key)) reader.error(child.place, std::string(key) + " is missing");
-    return out;
+    if (!out) return out;
+    isNothing = isNothing || *out < robot_rule::kLength.lower;
+    return std::optional<Real>(std::max(*out, robot_rule::kLength.lower));
   };
   std::shared_ptr<const Shape> out;
   if (kind == "box") {
-    const auto size = reader.vec3("size", robot_rule::kLength);
+    const auto size = reader.vec3("size", kSize);
     if (!reader.has("size")) reader.error(child.place, "size is missing");
-    if (size) out = std::make_shared<Box>(*size / 2);
+    if (size) {
+      isNothing = std::min({size->x, size->y, size->z}) < robot_rule::kLength.lower;
+      if (!isNothing) out = std::make_shared<Box>(*size / 2);
+    }
   } else if (kind == "sphere") {
     if (const auto radius = length("radius")) out = std::make_shared<Sphere>(*radius);
   } else if (isIn(kind, {"cylinder", "capsule", "drake:capsule"})) {
@@ -210,7 +217,9 @@ std::shared_ptr<const Shape> UrdfReader::readGeometry(const XmlElement& element,
     return nullptr;
   }
   reader.finish();
-  return out;
+  if (!isNothing) return out;
+  reader.note(ImportNote::Kind::Changed, child.place, "has a size of 0: it is left out");
+  return nullptr;
 }
 
 void UrdfReader::passVisual(const XmlElement& element, const std::string& link) {
@@ -218,8 +227,8 @@ void UrdfReader::passVisual(const XmlElement& element, const std::string& link) 
   XmlReader reader(notes_, element, who);
   reader.allow({"name"});
   reader.finish();
-  checkChildren(element, who, {"origin", "geometry", "material", "meta"},
-                {"drake:illustration_properties", "drake:perception_properties",
+  checkChildren(element, who, {"origin", "geometry"},
+                {"material", "meta", "drake:illustration_properties", "drake:perception_properties",
                  "drake:accepting_renderer", "drake:diffuse_map"});
   if (const XmlElement* geometry = element.child("geometry")) {
     checkChildren(

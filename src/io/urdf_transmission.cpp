@@ -2,6 +2,8 @@
 //
 // What drives the joints of a URDF file: a simple transmission is a motor, or, with Drake's gains,
 // a position drive. URDF itself has no actuators, so a file without transmissions has none.
+#include <tangere/error.hpp>
+
 #include "io/text.hpp"
 #include "io/urdf_reader.hpp"
 
@@ -69,6 +71,12 @@ void UrdfReader::readTransmission(const XmlElement& element) {
     std::vector<std::string> known;
     for (const auto& [other, kind] : joint_types_) {
       if (kind != "fixed" && kind != "floating" && kind != "planar") known.push_back(other);
+    }
+    if (nearNames(joint.substr(0, 64), known).empty()) {
+      jointReader.note(
+          ImportNote::Kind::Warning, jointReader.placeOf("name"),
+          "found the joint " + io::quoted(joint) + ", which cannot be driven: makes no drive");
+      return;
     }
     constexpr std::size_t kMaxListed = 20;
     jointReader.error(jointReader.placeOf("name"),

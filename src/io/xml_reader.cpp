@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 namespace tangere::io {
 
@@ -252,7 +253,7 @@ void XmlReader::finish() {
     attribute.isRead = true;
     const std::string name = attribute.name.substr(0, kMaxCompared);
     const std::string near = nearNames(name, known_);
-    if (near.empty() && notes_.passesUnknown()) {
+    if (notes_.passesUnknown() && nearNames(name, absent()).empty()) {
       notes_.addUnknown(
           *element_.file, attribute.place,
           "attribute " + io::quoted(name) + " of <" + element_.name.substr(0, kMaxCompared) + ">");
@@ -262,6 +263,13 @@ void XmlReader::finish() {
                                ", expected one that <" + element_.name.substr(0, kMaxCompared) +
                                "> has" + near);
   }
+}
+
+std::vector<std::string> XmlReader::absent() const {
+  std::vector<std::string> out;
+  std::copy_if(known_.begin(), known_.end(), std::back_inserter(out),
+               [&](const std::string& name) { return element_.attribute(name) == nullptr; });
+  return out;
 }
 
 void XmlReader::note(ImportNote::Kind kind, Place place, const std::string& message) {

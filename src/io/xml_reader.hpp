@@ -100,6 +100,8 @@ class XmlReader {
   [[nodiscard]] ImportNotes& notes() { return notes_; }
 
  private:
+  /// Known names that the element does not have: what another name may be a mistake for.
+  [[nodiscard]] std::vector<std::string> absent() const;
   /// The text of an attribute that is there.
   [[nodiscard]] XmlText textOf(const XmlAttribute& attribute) const;
 

@@ -274,12 +274,30 @@ TEST(Urdf, BadGeometryIsRefused) {
         robot(link("b", kMass + "\n<collision><geometry>" + geometry + "</geometry></collision>")));
   };
   EXPECT_HAS(error("<box size='1 2'/>"), "3:33: link 'b': collision: box: size: found 2 numbers");
-  EXPECT_HAS(error("<box size='1 2 0'/>"), "found '0', expected a length above 0 [m]");
+  EXPECT_HAS(error("<box size='1 2 -1'/>"), "found '-1', expected a length above 0 [m]");
   EXPECT_HAS(error("<sphere radius='inf'/>"), "found 'inf'");
   EXPECT_HAS(error("<cylinder radius='1'/>"), "length is missing");
   EXPECT_HAS(error("<bax size='1 1 1'/>"), "found the element 'bax'");
   EXPECT_HAS(error(""), "found 0 shapes, expected one");
   EXPECT_HAS(error("<mesh filename='a.dae'/>"), "in COLLADA, expected .obj, .stl or .glb");
+}
+
+TEST(Urdf, AShapeWithoutASizeIsLeftOut) {
+  for (const char* geometry : {"<box size='1 2 0'/>", "<box size='0 0 0'/>",
+                               "<sphere radius='0.0'/>", "<cylinder radius='0' length='1'/>"}) {
+    const Scene scene = read(
+        robot(link("b", kMass + "<collision><geometry>" + geometry + "</geometry></collision>")));
+    EXPECT_EQ(scene.model.numShapes(), 0) << geometry;
+    EXPECT_HAS(allNotesOf(scene, Kind::Changed), "has a size of 0: it is left out");
+  }
+}
+
+TEST(Urdf, ANameThatResemblesOneWhichIsThereIsNoMistake) {
+  const Scene scene = read(
+      pair("revolute", "<limit lower='-1' upper='1' effort='5' velocity='3' k_velocity='10'/>"));
+  EXPECT_HAS(allNotesOf(scene, Kind::Ignored), "attribute 'k_velocity' of <limit> is none");
+  EXPECT_HAS(robotErrorOf(pair("revolute", "<limit lower='-1' upper='1' effort='5' velocty='3'/>")),
+             "did you mean 'velocity'?");
 }
 
 TEST(Urdf, DrakesSurfacesBecomeMaterialsAndEqualOnesOne) {
@@ -413,6 +431,15 @@ TEST_F(UrdfFiles, MeshesOfTheOwnPackageAreFoundWithoutAnyFlag) {
   EXPECT_EQ(robotErrorOf(far, folder() / "elsewhere", {.assetRoots = {folder() / "pkg"}}),
             "accepted");
   EXPECT_EQ(robotErrorOf(far, folder() / "elsewhere", {.assetRoots = {folder()}}), "accepted");
+}
+
+TEST_F(UrdfFiles, APackageIsCalledWhatItsPackageXmlSays) {
+  write("clone_of_arm/package.xml", "<package>\n<name>arm_description</name>\n</package>");
+  write("clone_of_arm/meshes/t.obj", kTetrahedron);
+  write("clone_of_arm/robots/v2/a.urdf", "");
+  EXPECT_EQ(robotErrorOf(meshLink("package://arm_description/meshes/t.obj"),
+                         folder() / "clone_of_arm/robots/v2"),
+            "accepted");
 }
 
 TEST_F(UrdfFiles, PackagesOfRosAreFoundByTheirPathsAndNothingElseOfThem) {
@@ -549,7 +576,8 @@ TEST(Urdf, UnknownElementsAndAttributesAreRefusedWithNearNames) {
   EXPECT_HAS(robotErrorOf(pair("revolute", "<limit lower='0' uper='1' effort='1' velocity='1'/>")),
              "4:87: joint 'j_b': limit: found the attribute 'uper'");
   EXPECT_HAS(robotErrorOf(pair("revolutte", kLimit)), "did you mean 'revolute'?");
-  EXPECT_HAS(robotErrorOf("<robot/>"), "name is missing");
+  EXPECT_HAS(allNotesOf(read("<robot><link name='a'/></robot>"), Kind::Warning),
+             "1: robot: name is missing, which URDF asks for");
   EXPECT_HAS(robotErrorOf(robot("")), "found no link");
 }
 
