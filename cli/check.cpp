@@ -194,7 +194,7 @@ void print(const std::string& file, const Scene& scene) {
 void checkScene(const CheckOptions& options, const CommonOptions& common) {
   if (options.solid)
     throw CommandError(kUsage, join("--solid is for meshes, but ", options.file,
-                                    " is read as a scene; meshes end in .obj, .stl or .glb"));
+                                    " is read as a scene; meshes end in .obj, .stl, .glb or .dae"));
   CommonOptions silent = common;
   silent.quiet = 2;  // the report below has the warnings
   const Scene scene = loadSceneFor(options.file, silent, options.assetRoots);
@@ -234,7 +234,7 @@ void addCheckCommand(CLI::App& program, const CommonOptions& common) {
   command
       ->add_option(
           "FILE", options->file,
-          "Scene in TOML, MJCF, URDF or SDFormat, mesh file: .obj, .stl or .glb, or volume "
+          "Scene in TOML, MJCF, URDF or SDFormat, mesh file: .obj, .stl, .glb or .dae, or volume "
           "file: .msh, .vtk, .node or .ele")
       ->required();
   addAssetRootOption(*command, options->assetRoots);

@@ -155,7 +155,7 @@ TetMeshSummary make(const MeshOptions& options) {
   }
   throw CommandError(kInputRejected,
                      {{.file = options.file,
-                       .message = "expected a surface (.obj, .stl, .glb) or a volume file (.msh, "
+                       .message = "expected a surface (.obj, .stl, .glb, .dae) or a volume file (.msh, "
                                   ".vtk, .node, .ele)"}});
 }
 
@@ -184,7 +184,7 @@ void addMeshCommand(CLI::App& program, const CommonOptions& common) {
       "mesh", "Fill a closed surface with tetrahedra, or convert a volume file");
   const auto options = std::make_shared<MeshOptions>();
   command->add_option("SURFACE", options->file,
-                      "Closed surface (.obj, .stl, .glb) or volume file (.msh, .vtk, .node, .ele)");
+                      "Closed surface (.obj, .stl, .glb, .dae) or volume file (.msh, .vtk, .node, .ele)");
   command->add_option("-o,--output", options->output, "File to write: .msh (Gmsh 4.1) or .vtk")
       ->type_name("OUT.msh")
       ->required();

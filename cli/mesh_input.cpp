@@ -51,7 +51,7 @@ MeshFileKind meshFileKind(const std::string& file) {
   std::string extension = std::filesystem::path(file).extension().string();
   for (char& c : extension)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const char* surface : {".obj", ".stl", ".glb", ".gltf"})
+  for (const char* surface : {".obj", ".stl", ".glb", ".gltf", ".dae"})
     if (extension == surface) return MeshFileKind::Surface;
   for (const char* volume : {".msh", ".vtk", ".vtu", ".node", ".ele"})
     if (extension == volume) return MeshFileKind::Volume;

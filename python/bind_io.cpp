@@ -18,7 +18,7 @@ void bindIo(nb::module_& m) {
         return readMesh(path);
       },
       nb::arg("path"),
-      "Reads a .obj, .stl or .glb file, by its extension. Numbers are taken as metres.");
+      "Reads a .obj, .stl, .glb or .dae file, by its extension. Numbers are taken as metres.");
 }
 
 }  // namespace tangere::python

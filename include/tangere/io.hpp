@@ -23,7 +23,7 @@ struct MeshReadLimits {
   std::size_t maxTriangles = 10'000'000;
 };
 
-/// Reads a .obj, .stl or .glb file, by its extension. Numbers are taken as metres.
+/// Reads a .obj, .stl, .glb or .dae file, by its extension. Numbers are taken as metres.
 /// Throws InvalidInput, also when the file cannot be read.
 [[nodiscard]] TriangleMesh readMesh(const std::filesystem::path& path,
                                     const MeshReadLimits& limits = {});
@@ -46,6 +46,13 @@ struct MeshReadLimits {
 [[nodiscard]] TriangleMesh readGlb(std::span<const std::byte> bytes, std::string_view name = "glb",
                                    const MeshReadLimits& limits = {},
                                    std::vector<std::string>* ignored = nullptr);
+
+/// COLLADA 1.4 and 1.5: the triangles and polygons of all nodes of its scene as one mesh, placed by
+/// the nodes, in metres by the file's unit, with z up by its up_axis and corners at one place made
+/// one vertex. A polygon becomes a fan from its first corner and loses its holes. Materials, skins
+/// and animations are passed over; other files are never looked for.
+[[nodiscard]] TriangleMesh readCollada(std::string_view text, std::string_view name = "dae",
+                                       const MeshReadLimits& limits = {});
 
 /// What a reader of volume files accepts; anything larger is refused.
 struct TetMeshReadLimits {

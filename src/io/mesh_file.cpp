@@ -40,12 +40,13 @@ TriangleMesh readMeshFile(const std::filesystem::path& path, std::string_view na
   if (extension == ".gltf") {
     refuse(name, "glTF is read as one binary file: export it as .glb");
   }
-  if (extension != ".obj" && extension != ".stl" && extension != ".glb") {
-    refuse(name, "mesh files end in .obj, .stl or .glb, not '" + extension + "'");
+  if (extension != ".obj" && extension != ".stl" && extension != ".glb" && extension != ".dae") {
+    refuse(name, "mesh files end in .obj, .stl, .glb or .dae, not '" + extension + "'");
   }
   const std::string content = readRegularFile(path, name, limits.maxBytes);
   const auto bytes = std::as_bytes(std::span(content));
   if (extension == ".obj") return readObj(content, name, limits);
+  if (extension == ".dae") return readCollada(content, name, limits);
   if (extension == ".stl") return readStl(bytes, name, limits);
   return readGlb(bytes, name, limits, ignored);
 }

@@ -17,15 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxMaterials = 900;  // every pair of them has an entry in the model
 
-bool endsInDae(const std::string& file) {
-  if (file.size() < 4) return false;
-  std::string end = file.substr(file.size() - 4);
-  for (char& c : end) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return end == ".dae";
-}
-
 }  // namespace
 
 Mat3 rotationFromRpy(const Vec3& rpy) {
@@ -39,10 +30,6 @@ std::shared_ptr<const Shape> RobotShapes::hull(const std::string& file, const Ve
                                                const XmlElement& element, Place place,
                                                const std::filesystem::path& base) {
   try {
-    if (endsInDae(file)) {
-      throw InvalidInput("found the mesh " + io::quoted(file) +
-                         " in COLLADA, expected .obj, .stl or .glb: export it as one of these");
-    }
     const std::filesystem::path path = import_.files.resolve(file, base);
     const MeshKey key{path.string(), scale.x, scale.y, scale.z};
     if (const auto found = hulls_.find(key); found != hulls_.end()) return found->second;

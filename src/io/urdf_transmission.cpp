@@ -72,18 +72,10 @@ void UrdfReader::readTransmission(const XmlElement& element) {
     for (const auto& [other, kind] : joint_types_) {
       if (kind != "fixed" && kind != "floating" && kind != "planar") known.push_back(other);
     }
-    if (nearNames(joint.substr(0, 64), known).empty()) {
-      jointReader.note(
-          ImportNote::Kind::Warning, jointReader.placeOf("name"),
-          "found the joint " + io::quoted(joint) + ", which cannot be driven: makes no drive");
-      return;
-    }
-    constexpr std::size_t kMaxListed = 20;
-    jointReader.error(jointReader.placeOf("name"),
-                      "found the joint " + io::quoted(joint) +
-                          ", expected one that exists and can be driven" +
-                          (notes_.numErrors() < kMaxListed ? candidates(joint.substr(0, 64), known)
-                                                           : std::string()));
+    jointReader.note(ImportNote::Kind::Warning, jointReader.placeOf("name"),
+                     "found the joint " + io::quoted(joint) + ", which " +
+                         (found == joint_types_.end() ? "does not exist" : "cannot be driven") +
+                         ": makes no drive" + nearNames(joint.substr(0, 64), known));
     return;
   }
   for (const XmlElement* part : {joints[0], actuators[0]}) {

@@ -129,7 +129,7 @@ TEST_F(SceneFile, MeshesThatAreNoRegularFilesAreRefusedAtOnce) {
   ASSERT_EQ(mkfifo((folder() / "pipe.obj").c_str(), 0600), 0);
   EXPECT_HAS(error(bodyOf("mesh = \"pipe.obj\"")), "not a regular file");
   write("what.xyz", "1 2 3");
-  EXPECT_HAS(error(bodyOf("mesh = \"what.xyz\"")), "mesh files end in .obj, .stl or .glb");
+  EXPECT_HAS(error(bodyOf("mesh = \"what.xyz\"")), "mesh files end in .obj, .stl, .glb or .dae");
   write("what.gltf", "{}");
   EXPECT_HAS(error(bodyOf("mesh = \"what.gltf\"")), "export it as .glb");
 }

@@ -162,7 +162,7 @@ TEST_F(ReadMesh, NamesTheFileAndTheLine) {
 
 TEST_F(ReadMesh, RefusesWhatItCannotRead) {
   expectRefusedFile(folder_ / "none.obj", "no such file");
-  expectRefusedFile(write("a.ply", "ply"), "end in .obj, .stl or .glb, not '.ply'");
+  expectRefusedFile(write("a.ply", "ply"), "end in .obj, .stl, .glb or .dae, not '.ply'");
   expectRefusedFile(write("noextension", "x"), "not ''");
   std::filesystem::create_directories(folder_ / "folder.stl");
   expectRefusedFile(folder_ / "folder.stl", "not a regular file");
