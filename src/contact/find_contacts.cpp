@@ -2,6 +2,7 @@
 #include "contact/find_contacts.hpp"
 
 #include "collision/narrow_phase.hpp"
+#include "contact/flush_contacts.hpp"
 #include "contact/foresee_contacts.hpp"
 #include "model/soft_bodies.hpp"
 #include "model/start_overlaps.hpp"
@@ -45,6 +46,7 @@ void findContacts(const model::ModelData& model, const State& state, model::Work
         }
       });
   gatherManifolds(ws, numChunks);
+  levelFlushContacts(model, state, ws);
 }
 
 void findPairs(const model::ModelData& model, const State& state, model::Workspace& ws) {

@@ -2,6 +2,7 @@
 #include "contact/foresee_contacts.hpp"
 
 #include "contact/common_place.hpp"
+#include "contact/flush_contacts.hpp"
 #include "math/contact_frame.hpp"
 
 #include <algorithm>
@@ -44,6 +45,12 @@ PairMotion motionOf(const model::ModelData& model, const model::Workspace& ws,
   // Gravity may act on one of them alone when the other is held from below.
   m.falling = norm(model.options.gravity) * model.options.dt * model.options.dt;
   return m;
+}
+
+/// A half space has none.
+Real smallerReach(const model::ModelShape& shape1, const model::ModelShape& shape2) {
+  return std::min(shape1.reach > 0 ? shape1.reach : shape2.reach,
+                  shape2.reach > 0 ? shape2.reach : shape1.reach);
 }
 
 /// How far an impact with others may throw the two together or apart.
@@ -134,13 +141,7 @@ bool addClosing(const model::ModelData& model, const State& state, const model::
   if (!(least <= kSameGap * nearest.distance)) return false;
   for (const ContactManifold& manifold : scratch.manifolds()) {
     if (manifold.count == 0) continue;
-    model::ForeseenManifold& arms = foreseen.emplace_back();
-    arms.manifold = result.numManifolds();
-    for (int k = 0; k < manifold.count; ++k) {
-      const ContactPoint& point = manifold.points[k];
-      const Vec3 half = point.normal * (Real(-0.5) * point.depth);
-      setArms(model, state, pair, point.position + half, point.position - half, k, &arms);
-    }
+    addArms(model, state, pair, result.numManifolds(), manifold, foreseen);
     result.beginManifold() = manifold;
     result.commitManifold();
   }
@@ -318,6 +319,33 @@ Real closingReach(const model::ModelData& model, const model::Workspace& ws,
   return std::max(motionOf(model, ws, pair).closing(), throwReach(model, ws, pair));
 }
 
+Real approachAlong(const model::ModelData& model, const model::Workspace& ws,
+                   const model::ShapePair& pair, const Vec3& normal) {
+  const PairMotion m = motionOf(model, ws, pair);
+  return -dot(normal, m.relative) + m.turning + m.falling;
+}
+
+Real reachOfForeseen(const model::ModelData& model, const model::Workspace& ws,
+                     const model::ShapePair& pair, const Vec3& normal, Real gap) {
+  const Real size = smallerReach(model.shapes[pair.shape1], model.shapes[pair.shape2]);
+  return std::clamp(approachAlong(model, ws, pair, normal), gap, std::max(gap, kFastPart * size)) +
+         model.options.impulse.slop;
+}
+
+void addArms(const model::ModelData& model, const State& state, const model::ShapePair& pair,
+             int index, const ContactManifold& manifold,
+             std::vector<model::ForeseenManifold>& foreseen) {
+  const auto after = std::upper_bound(
+      foreseen.begin(), foreseen.end(), index,
+      [](int value, const model::ForeseenManifold& f) { return value < f.manifold; });
+  model::ForeseenManifold& arms = *foreseen.insert(after, {.manifold = index});
+  for (int k = 0; k < manifold.count; ++k) {
+    const ContactPoint& point = manifold.points[k];
+    const Vec3 half = point.normal * (Real(-0.5) * point.depth);
+    setArms(model, state, pair, point.position + half, point.position - half, k, &arms);
+  }
+}
+
 void moveBack(const Vec3& push, ContactManifold* manifold) {
   for (int k = 0; k < manifold->count; ++k) {
     ContactPoint& point = manifold->points[k];
@@ -339,8 +367,7 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
       isSeparated ? -dot(nearest.normal, m.relative) + m.turning + m.falling : m.closing();
   if (approach < nearest.distance && !isThrown) return;
 
-  const Real size = std::min(shape1.reach > 0 ? shape1.reach : shape2.reach,
-                             shape2.reach > 0 ? shape2.reach : shape1.reach);
+  const Real size = smallerReach(shape1, shape2);
   if (m.closing() > kFastPart * size) {
     const Motion path1 =
         pathOf(model, state, ws, pair.shape1, m.motion1.displacement, m.motion1.rotation);
@@ -381,8 +408,7 @@ void foreseeBeside(const model::ModelData& model, const State& state, const mode
   // What is too slow to bounce is not turned by an impact of its own, and has nothing to come down.
   const Real bouncing = model.options.restitutionThreshold * model.options.dt;
   if (!(motionOf(model, ws, pair).closing() > std::max(slop, bouncing))) return;
-  const Real size = std::min(shape1.reach > 0 ? shape1.reach : shape2.reach,
-                             shape2.reach > 0 ? shape2.reach : shape1.reach);
+  const Real size = smallerReach(shape1, shape2);
   const Real reach = std::min(closingReach(model, ws, pair), kFastPart * size);
   if (!(reach > slop)) return;
 
@@ -459,10 +485,20 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
       path1.start.translation += normal * (isHeld1 ? lift(shape1, shape2) : 0);
       path2.start.translation -= normal * (isHeld2 ? lift(shape2, shape1) : 0);
     }
-    const ImpactResult impact =
-        timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
-                     {.tolerance = kMeetingPart * model.options.impulse.slop});
+    const auto meet = [&] {
+      return timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
+                          {.tolerance = kMeetingPart * model.options.impulse.slop});
+    };
+    ImpactResult impact = meet();
     if (impact.status == ImpactStatus::Miss) continue;
+    const Real part = kTouchingPart * std::min(isHeld1 ? shape1.reach : shape2.reach,
+                                               isHeld2 ? shape2.reach : shape1.reach);
+    const HiddenBy hiding = findHiding(model, ws, pair, impact.normal, impact.point, part);
+    if (hiding.normal != Vec3{}) {
+      path1.start.translation += hiding.normal * (hiding.depth + part);
+      impact = meet();
+      if (impact.status == ImpactStatus::Miss) continue;
+    }
     // What it has met takes it along: two that forces move go on as one, so that their common
     // centre of mass stays on its way, and with it their angular momentum.
     const bool areBothFree = leg.isMovedByForces(shape1.body) && leg.isMovedByForces(shape2.body);

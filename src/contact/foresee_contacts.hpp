@@ -29,6 +29,21 @@ void foreseeBeside(const model::ModelData& model, const State& state, const mode
 /// and points half way between.
 void moveBack(const Vec3& push, ContactManifold* manifold);
 
+/// How far the shapes of a pair may come together along the normal within the step where nothing
+/// holds them [m].
+[[nodiscard]] Real approachAlong(const model::ModelData& model, const model::Workspace& ws,
+                                 const model::ShapePair& pair, const Vec3& normal);
+
+/// How far to press shapes together that are `gap` apart along the normal to find all points that
+/// may meet within the step.
+[[nodiscard]] Real reachOfForeseen(const model::ModelData& model, const model::Workspace& ws,
+                                   const model::ShapePair& pair, const Vec3& normal, Real gap);
+
+/// The arms of all points of the manifold, into the list at its place.
+void addArms(const model::ModelData& model, const State& state, const model::ShapePair& pair,
+             int index, const ContactManifold& manifold,
+             std::vector<model::ForeseenManifold>& foreseen);
+
 /// How far apart the shapes of the pair may be and still meet within the step [m].
 [[nodiscard]] Real closingReach(const model::ModelData& model, const model::Workspace& ws,
                                 const model::ShapePair& pair);

@@ -9,6 +9,7 @@
 #include "geometry/mass_properties.hpp"
 #include "math/symmetric_eigen.hpp"
 #include "math/transform.hpp"
+#include "model/flush_groups.hpp"
 #include "model/model_data.hpp"
 #include "model/model_hash.hpp"
 #include "model/requirements.hpp"
@@ -210,6 +211,7 @@ Model ModelBuilder::build() const {
   data->shapes.reserve(numShapes);
   for (const Body* body : sorted) impl_->addBodyTo(*data, *body);
   impl_->fillPairTable(*data);
+  model::groupFlushShapes(*data);
   impl_->fillExcluded(*data);
   for (const Body& body : impl_->bodies)
     data->creationOrder.push_back(model::findBody(*data, body.name));

@@ -63,6 +63,9 @@ struct ModelShape {
   bool isFlatFaced = false;  ///< bounded by planes alone
   /// A warm collision query gives the same bits as a cold one.
   bool mayWarmStart = false;
+  /// Shapes of one group never move against each other: those of a body, those of all fixed bodies.
+  /// -1: there is no other.
+  int flushGroup = -1;
   /// As pressure contacts see it; null where the model has none.
   std::shared_ptr<const PressureShape> pressure{};
 };
@@ -238,6 +241,7 @@ struct ModelData {
   std::vector<ModelShapePair> shapePairs;           ///< sorted, shape1 < shape2
   SimulationOptions options{};
   bool hasRestitution = false;  ///< some pair bounces
+  bool hasFlushGroups = false;  ///< some shapes never move against each other
   bool isRobot = false;         ///< has joints, drives or sensors: not for the impulse solver
   std::uint64_t hash = 0;
 

@@ -15,6 +15,7 @@
 #include "solver/impulse_solver.hpp"
 #include "solver/islands.hpp"
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -56,6 +57,26 @@ struct ForeseenManifold {
   Vec3 r1[ContactManifold::kMaxPoints]{};  ///< from the centres, when they meet
   Vec3 r2[ContactManifold::kMaxPoints]{};
   bool isFast = false;
+};
+
+/// The manifolds of a shape with shapes of one flush group (ModelShape::flushGroup).
+struct ManifoldRun {
+  int group = -1;
+  int first = -1, last = -1;  ///< into ManifoldRuns::links
+  int next = -1;              ///< of the runs of the shape
+};
+
+struct ManifoldRuns {
+  struct Link {
+    ObjectId other = 0;
+    int manifold = 0;
+    int next = -1;
+  };
+  std::vector<int> firstOfShape;  ///< -1: none
+  std::vector<int> fixedOfShape;  ///< the run with fixed bodies; -1: none
+  std::vector<ManifoldRun> runs;
+  std::vector<Link> links;              ///< of a run in order of manifolds
+  std::vector<std::array<int, 2>> run;  ///< of each manifold for either of its shapes; -1: none
 };
 
 /// What one body did before its share of the contact problem begins: it was in an impact, or came
@@ -182,6 +203,7 @@ struct Workspace {
   std::vector<std::vector<ForeseenManifold>> chunkForeseen;
   std::vector<ForeseenManifold> foreseen;  ///< in order of manifolds
   std::vector<ContactManifold> manifolds;  ///< sorted by shapes
+  ManifoldRuns manifoldRuns;
 
   // buildContactProblem
   std::vector<EmittedContact> pointSource;  ///< where each point of the problem comes from
