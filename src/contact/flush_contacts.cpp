@@ -112,16 +112,20 @@ struct Directions {
   }
 };
 
-Directions directionsOf(const model::ModelData& model, const model::Workspace& ws,
-                        const Touch& touch, const ContactManifold& manifold) {
+Directions directionsOf(const Touch& touch, const ContactManifold& manifold) {
   Directions out;
-  for (const ContactPoint& point : manifold.contacts()) {
-    const Vec3 n = outward(touch, manifold, point.normal);
-    // A tilted box has its own normal with a floor: the floor ends along another.
-    if (const Vec3 face = faceAlong(model, ws, touch.other, n); face != Vec3{}) out.add(face);
-    out.add(n);
-  }
+  for (const ContactPoint& point : manifold.contacts())
+    out.add(outward(touch, manifold, point.normal));
   return out;
+}
+
+/// A tilted box has its own normal with a floor: the floor ends along another.
+void addFaces(const model::ModelData& model, const model::Workspace& ws, ObjectId other,
+              Directions* directions) {
+  for (int d = directions->count - 1; d >= 0; --d) {
+    const Vec3 face = faceAlong(model, ws, other, directions->n[d]);
+    if (face != Vec3{}) directions->add(face);
+  }
 }
 
 /// A point at which a shape meets another, seen from the shape.
@@ -156,12 +160,12 @@ template <class SinkingAlong>
 Hiding hidingOf(const model::ModelData& model, const model::Workspace& ws, const Touch& touch,
                 std::span<const Meeting> meetings, const SinkingAlong& sinkingAlong, bool isFast,
                 ObjectId neighbour, const ContactManifold& by) {
-  const Directions directions = directionsOf(model, ws, {touch.shape, neighbour}, by);
+  Directions directions = directionsOf({touch.shape, neighbour}, by);
   Hiding best;
-  if (std::all_of(meetings.begin(), meetings.end(),
-                  [&](const Meeting& one) { return directions.has(one.normal); })) {
-    return best;
-  }
+  const auto isAlong = [&](const Meeting& one) { return directions.has(one.normal); };
+  if (std::all_of(meetings.begin(), meetings.end(), isAlong)) return best;
+  addFaces(model, ws, neighbour, &directions);
+  if (std::all_of(meetings.begin(), meetings.end(), isAlong)) return best;
   const Real slop = model.options.impulse.slop;
   best.step = slop;
   for (int d = 0; d < directions.count; ++d) {
