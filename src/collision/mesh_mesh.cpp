@@ -7,6 +7,7 @@
 #include "collision/mesh_nearest.hpp"
 #include "collision/mesh_penetration.hpp"
 #include "collision/mesh_regions.hpp"
+#include "collision/mesh_touching.hpp"
 #include "geometry/signed_distance.hpp"
 
 #include <cmath>
@@ -63,6 +64,7 @@ bool gatherContacts(const MeshBodyPair& pair, const Transform& X_12,
     crossings.push_back(c);
   });
   if (!crossings.empty()) {
+    if (addTouchingContacts(pair, X_12, crossings, out)) return true;
     const RegionReport report = addRegionContacts(pair.body1, pair.body2, X_12, crossings, out);
     if (ways) *ways = report.ways;
     if ((!report.areLeft || report.hasGuess || report.mayBeShorter) && !out.empty())
