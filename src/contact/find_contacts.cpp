@@ -4,6 +4,7 @@
 #include "collision/narrow_phase.hpp"
 #include "contact/flush_contacts.hpp"
 #include "contact/foresee_contacts.hpp"
+#include "contact/solid_shape.hpp"
 #include "model/soft_bodies.hpp"
 #include "model/start_overlaps.hpp"
 
@@ -138,7 +139,7 @@ bool collideWithin(Real margin, const Vec3& normal, const model::ModelData& mode
   Transform X_W1 = ws.shapePose[pair.shape1];
   X_W1.translation -= push;
   const int first = result.numManifolds();
-  if (collide(*shape1.shape, X_W1, *shape2.shape, ws.shapePose[pair.shape2], {}, result,
+  if (collide(solidOf(shape1), X_W1, solidOf(shape2), ws.shapePose[pair.shape2], {}, result,
               shape1.mayWarmStart && shape2.mayWarmStart ? &pair.hint : nullptr) == 0) {
     return false;
   }
@@ -155,8 +156,8 @@ void collideApart(const model::ModelData& model, const State& state, const model
   const Real margin = model.options.impulse.slop;
   if (closing <= kStillPart * margin) return;
   const Real reach = std::max(closing, margin);
-  const Shape& shape1 = *model.shapes[pair.shape1].shape;
-  const Shape& shape2 = *model.shapes[pair.shape2].shape;
+  const Shape& shape1 = solidOf(model.shapes[pair.shape1]);
+  const Shape& shape2 = solidOf(model.shapes[pair.shape2]);
   const Transform& X_W1 = ws.shapePose[pair.shape1];
   const Transform& X_W2 = ws.shapePose[pair.shape2];
   if (collision::areProvenApart(pair.hint, shape1, X_W1, shape2, X_W2, reach)) return;

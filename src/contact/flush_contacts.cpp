@@ -4,6 +4,7 @@
 #include "contact/common_place.hpp"
 #include "contact/find_contacts.hpp"
 #include "contact/foresee_contacts.hpp"
+#include "contact/solid_shape.hpp"
 #include "geometry/flat_shape.hpp"
 #include "math/contact_frame.hpp"
 
@@ -35,7 +36,7 @@ Vec3 outward(const Touch& touch, const ContactManifold& manifold, const Vec3& no
 /// How far a shape reaches along a unit vector of the world; false for what has no end there.
 bool reachAlong(const model::ModelData& model, const model::Workspace& ws, ObjectId shape,
                 const Vec3& n, Real* reach) {
-  const Shape& s = *model.shapes[shape].shape;
+  const Shape& s = solidOf(model.shapes[shape]);
   const Transform& X_WS = ws.shapePose[shape];
   const Vec3 n_S = transposeTimes(X_WS.rotation, n);
   if (s.type() == ShapeType::Plane) {
@@ -51,7 +52,7 @@ bool reachAlong(const model::ModelData& model, const model::Workspace& ws, Objec
 /// where there is none.
 Vec3 faceAlong(const model::ModelData& model, const model::Workspace& ws, ObjectId shape,
                const Vec3& n) {
-  const Shape& s = *model.shapes[shape].shape;
+  const Shape& s = solidOf(model.shapes[shape]);
   const Mat3& R = ws.shapePose[shape].rotation;
   const Vec3 n_S = transposeTimes(R, n);
   Vec3 face{};
@@ -356,8 +357,8 @@ void collideAlong(const model::ModelData& model, const model::Workspace& ws, con
   thread_local CollisionResult scratch;
   scratch.clear();
   const Transform& X_W1 = ws.shapePose[out->object1];
-  collide(*model.shapes[out->object1].shape, {X_W1.rotation, X_W1.translation - push},
-          *model.shapes[out->object2].shape, ws.shapePose[out->object2], {}, scratch);
+  collide(solidOf(model.shapes[out->object1]), {X_W1.rotation, X_W1.translation - push},
+          solidOf(model.shapes[out->object2]), ws.shapePose[out->object2], {}, scratch);
   for (ContactManifold& found : scratch.manifolds()) {
     const auto isAlong = [&](const ContactPoint& point) {
       return dot(point.normal, normal) >= 1 - kSameNormal;
@@ -377,7 +378,8 @@ bool isOver(const model::ModelData& model, const model::Workspace& ws, ObjectId 
             const Vec3& point, const Vec3& n, Real plane) {
   static const Sphere probe(Real(1e-9));
   const Vec3 below = point + n * (plane - dot(n, point) - model.options.impulse.slop);
-  return overlap(probe, {Mat3::identity(), below}, *model.shapes[shape].shape, ws.shapePose[shape]);
+  return overlap(probe, {Mat3::identity(), below}, solidOf(model.shapes[shape]),
+                 ws.shapePose[shape]);
 }
 
 /// The same from the lowest points of the shape over the plane of the other.
@@ -389,8 +391,9 @@ void collideOverPlane(const model::ModelData& model, const model::Workspace& ws,
   thread_local CollisionResult scratch;
   scratch.clear();
   const Transform& X_WS = ws.shapePose[leveled.touch.shape];
-  collide(*model.shapes[leveled.touch.shape].shape, {X_WS.rotation, X_WS.translation - up * reach},
-          plane, {math::contactFrame(up), up * leveled.plane}, {}, scratch);
+  collide(solidOf(model.shapes[leveled.touch.shape]),
+          {X_WS.rotation, X_WS.translation - up * reach}, plane,
+          {math::contactFrame(up), up * leveled.plane}, {}, scratch);
   for (ContactManifold& found : scratch.manifolds()) {
     moveBack(up * reach, &found);
     for (const ContactPoint& point : std::as_const(found).contacts()) {

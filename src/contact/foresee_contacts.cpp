@@ -3,6 +3,7 @@
 
 #include "contact/common_place.hpp"
 #include "contact/flush_contacts.hpp"
+#include "contact/solid_shape.hpp"
 #include "math/contact_frame.hpp"
 
 #include <algorithm>
@@ -85,7 +86,7 @@ int pointsOverPlane(const model::ModelShape& small, const Transform& X_W, const 
   const Mat3 frame = math::contactFrame(outward);
   scratch.clear();
   // All of the shape is pushed below the plane, and the depths are taken back after.
-  return collide(*small.shape, {X_W.rotation, X_W.translation - outward * reach}, plane,
+  return collide(solidOf(small), {X_W.rotation, X_W.translation - outward * reach}, plane,
                  {frame, on}, {}, scratch) > 0
              ? scratch.manifolds()[0].count
              : 0;
@@ -125,8 +126,8 @@ bool addClosing(const model::ModelData& model, const State& state, const model::
   scratch.clear();
   const Vec3 push = nearest.normal * closing;
   const Transform& X_W1 = ws.shapePose[pair.shape1];
-  collide(*model.shapes[pair.shape1].shape, {X_W1.rotation, X_W1.translation - push},
-          *model.shapes[pair.shape2].shape, ws.shapePose[pair.shape2], {}, scratch);
+  collide(solidOf(model.shapes[pair.shape1]), {X_W1.rotation, X_W1.translation - push},
+          solidOf(model.shapes[pair.shape2]), ws.shapePose[pair.shape2], {}, scratch);
   constexpr Real kSameGap = 1.01;
   const auto isAlong = [&](const ContactPoint& point) {
     return dot(point.normal, nearest.normal) >= kSameDirection;
@@ -172,7 +173,7 @@ bool addImpact(const model::ModelData& model, const State& state, const model::S
   // As far down as it may come within the step.
   const Real reach = std::min(2 * small.reach, m.closing());
   thread_local CollisionResult scratch;
-  const int count = small.shape->type() == ShapeType::Sphere
+  const int count = solidOf(small).type() == ShapeType::Sphere
                         ? 0
                         : pointsOverPlane(small, (isFirst ? path1 : path2).at(impact.s),
                                           impact.point, outward, reach, scratch);
@@ -362,7 +363,7 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
   const PairMotion m = motionOf(model, ws, pair);
   const bool isThrown = throwReach(model, ws, pair) > 0;
   // Where both are convex they stay apart along the normal for as long as the gap lasts.
-  const bool isSeparated = isConvex(shape1.shape->type()) && isConvex(shape2.shape->type());
+  const bool isSeparated = isConvex(solidOf(shape1).type()) && isConvex(solidOf(shape2).type());
   const Real approach =
       isSeparated ? -dot(nearest.normal, m.relative) + m.turning + m.falling : m.closing();
   if (approach < nearest.distance && !isThrown) return;
@@ -374,7 +375,7 @@ void foreseePair(const model::ModelData& model, const State& state, const model:
     const Motion path2 =
         pathOf(model, state, ws, pair.shape2, m.motion2.displacement, m.motion2.rotation);
     const ImpactResult impact =
-        timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
+        timeOfImpact(solidOf(shape1), path1, solidOf(shape2), path2,
                      {.tolerance = kMeetingPart * model.options.impulse.slop});
     if (impact.status == ImpactStatus::Miss) return;
     // A way too wild to be followed to its end: holdFastBodies() cuts it short.
@@ -401,9 +402,9 @@ void foreseeBeside(const model::ModelData& model, const State& state, const mode
   const model::ModelShape& shape2 = model.shapes[pair.shape2];
   const Real slop = model.options.impulse.slop;
   if (touching.count == ContactManifold::kMaxPoints || touching.count == 0) return;
-  if (!isConvex(shape1.shape->type()) || !isConvex(shape2.shape->type())) return;
+  if (!isConvex(solidOf(shape1).type()) || !isConvex(solidOf(shape2).type())) return;
   if (!(model.contactMaterial(shape1.material, shape2.material).restitution > 0)) return;
-  if (shape1.shape->type() == ShapeType::Sphere || shape2.shape->type() == ShapeType::Sphere)
+  if (solidOf(shape1).type() == ShapeType::Sphere || solidOf(shape2).type() == ShapeType::Sphere)
     return;
   // What is too slow to bounce is not turned by an impact of its own, and has nothing to come down.
   const Real bouncing = model.options.restitutionThreshold * model.options.dt;
@@ -416,7 +417,7 @@ void foreseeBeside(const model::ModelData& model, const State& state, const mode
   scratch.clear();
   const Vec3 normal = touching.points[0].normal, push = normal * reach;
   const Transform& X_W1 = ws.shapePose[pair.shape1];
-  collide(*shape1.shape, {X_W1.rotation, X_W1.translation - push}, *shape2.shape,
+  collide(solidOf(shape1), {X_W1.rotation, X_W1.translation - push}, solidOf(shape2),
           ws.shapePose[pair.shape2], {}, scratch);
   if (scratch.numManifolds() != 1) return;
   ContactManifold& found = scratch.manifolds()[0];
@@ -461,7 +462,7 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
     if (isTouching) {
       // Another corner, or another part of the same surface, may be in the way. What the body
       // touches it may go on touching, and deeper where that may bend towards it.
-      const bool isFlat = !isSurface(shape1.shape->type()) && !isSurface(shape2.shape->type());
+      const bool isFlat = !isSurface(solidOf(shape1).type()) && !isSurface(solidOf(shape2).type());
       const Real part = isFlat ? kTouchingPart : kFastPart;
       const solver::ImpulseGroup& touching = ws.problem.groups[group];
       const Vec3& normal = ws.problem.points[touching.first].normal;
@@ -486,7 +487,7 @@ void holdFastBodies(const model::ModelData& model, const State& state, model::Wo
       path2.start.translation -= normal * (isHeld2 ? lift(shape2, shape1) : 0);
     }
     const auto meet = [&] {
-      return timeOfImpact(*shape1.shape, path1, *shape2.shape, path2,
+      return timeOfImpact(solidOf(shape1), path1, solidOf(shape2), path2,
                           {.tolerance = kMeetingPart * model.options.impulse.slop});
     };
     ImpactResult impact = meet();

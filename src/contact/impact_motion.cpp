@@ -4,6 +4,7 @@
 #include "contact/build_problem.hpp"
 #include "contact/common_place.hpp"
 #include "contact/foresee_contacts.hpp"
+#include "contact/solid_shape.hpp"
 #include "dynamics/free_motion.hpp"
 #include "dynamics/turn_body.hpp"
 #include "math/quat.hpp"
@@ -151,9 +152,9 @@ bool ImpactMotion::measure(const model::ImpactCandidate& candidate, Real time) {
   Transform X_W1 = shapePoseAt(id1, placed1);
   X_W1.translation += apart;
   const DistanceResult nearest =
-      distance(*shape1.shape, X_W1, *shape2.shape, shapePoseAt(id2, placed2), {});
+      distance(solidOf(shape1), X_W1, solidOf(shape2), shapePoseAt(id2, placed2), {});
   if (nearest.status != QueryStatus::Ok || nearest.normal == Vec3{}) return false;
-  const bool isConvexPair = isConvex(shape1.shape->type()) && isConvex(shape2.shape->type());
+  const bool isConvexPair = isConvex(solidOf(shape1).type()) && isConvex(solidOf(shape2).type());
   if (!(isSingle && isConvexPair) && !(dot(nearest.normal, last) >= kSameFaces)) return false;
 
   const auto setGap = [&](solver::ImpulsePoint& point, Real gap) {

@@ -5,6 +5,9 @@
 
 namespace tangere::model {
 
+/// Larger meshes are not looked at for being convex.
+inline constexpr std::size_t kMostHullVertices = 512;
+
 /// Fills ModelShape::flushGroup and hasFlushGroups.
 void groupFlushShapes(ModelData& data);
 

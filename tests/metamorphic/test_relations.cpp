@@ -65,7 +65,7 @@ TEST_P(Relations, ABoxIsItsHull) {
 
 TEST_P(Relations, ABoxIsItsMesh) {
   expectRelation(
-      {.name = "mesh", .relation = boxesAsMeshes, .limits = kSolids, .maxDifferent = 0.05},
+      {.name = "mesh", .relation = boxesAsMeshes, .limits = kSolids, .maxDifferent = kVeryRare},
       GetParam(), few());
 }
 
