@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 namespace tangere::contact {
@@ -37,6 +38,7 @@ void placeForeseen(const model::ModelData& model, const State& state, const mode
 Real depthOf(const model::ModelData& model, const PressureWorkspace& pressure,
              const PressureContact& contact);
 
+void limitSprings(Real partOfStep, std::span<PressureContact> contacts);
 void sortContacts(PressureWorkspace& pressure);
 
 }  // namespace
@@ -60,6 +62,7 @@ void findPressureContacts(const model::ModelData& model, const State& state, mod
       contact.depth = depthOf(model, pressure, contact);
       if (contact.isForeseen) placeForeseen(model, state, ws, pressure, contact);
     }
+    limitSprings(pressure.partOfStep, contacts);
     pressure.clock.end(PressurePart::Polygons);
     // No gap to be closed: it is no new contact, but one that other elements have now.
     std::erase_if(contacts, [](const PressureContact& contact) {
@@ -128,6 +131,29 @@ void updateSofts(const model::ModelData& model, const State& state, PressureWork
     work.next.resize(numVertices);
     for (std::size_t i = 0; i < numVertices; ++i) work.next[i] = x[i] + v[i] * model.options.dt;
     update(work.next, &work.nextTree, &work.nextGradient);
+  }
+}
+
+/// The pressure on a flank hardly grows along the normal of its polygon, whose spring would then be
+/// many times as long as the bodies overlap. It would push so far within one long step, while the
+/// true force ends where the bodies part. So no spring of a pair is longer than the longest of the
+/// polygons that face along their pressure. The force is the same. In a part of a divided step it
+/// is that part of it: what overlaps already would else be thrown out as many times faster.
+void limitSprings(Real partOfStep, std::span<PressureContact> contacts) {
+  constexpr Real kFacing = 0.5;  // less than the 0.57 of the faces of a box that stands on a corner
+  for (std::size_t begin = 0; begin < contacts.size();) {
+    std::size_t end = begin;
+    Real longest = 0;
+    for (; end < contacts.size() && contacts[end].object1 == contacts[begin].object1 &&
+           contacts[end].object2 == contacts[begin].object2;
+         ++end) {
+      const PressureContact& contact = contacts[end];
+      if (contact.isForeseen) continue;
+      const bool isFacing = contact.depth >= kFacing * -contact.gap;
+      longest = std::max(longest, isFacing ? -contact.gap : contact.depth);
+    }
+    for (; begin < end; ++begin)
+      contacts[begin].longest = longest > 0 ? longest * partOfStep : kUnlimited;
   }
 }
 

@@ -246,15 +246,15 @@ const HeldFriction* findHeld(const State& state, const PressureContact& contact)
 }
 
 /// The force is area times pressure. Where the pressure hardly grows along the normal, as on the
-/// flank of a body deep in another, the spring of that force is so soft and so long that no
-/// dissipation acts on it: there a shorter one gives the same force.
+/// flank of a body deep in another, the spring of that force is longer than the bodies overlap, and
+/// so soft that no dissipation acts on it: there a shorter one gives the same force.
 struct PressureSpring {
   Real stiffness = 0, gap = 0;
 };
 PressureSpring springOf(const PressureContact& contact, const model::ContactMaterial& material,
                         Real dt) {
   constexpr Real kMaxSpeed = 10;  // at which things may be thrown apart [m/s]
-  const Real longest = kMaxSpeed * (dt + material.relaxationTime);
+  const Real longest = std::min(kMaxSpeed * (dt + material.relaxationTime), contact.longest);
   const Real stiffness = contact.polygon.area * contact.polygon.gradient;
   if (contact.gap >= -longest) return {stiffness, contact.gap};
   return {stiffness * (-contact.gap / longest), -longest};

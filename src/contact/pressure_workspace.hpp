@@ -57,6 +57,7 @@ struct PressureContact {
   Vec3 leaning{};
   Vec3 point1{}, point2{};      ///< of shapes: where the centroid is on them now
   Real gap = 0;                 ///< now; negative: depth, as the spring of the force has it [m]
+  Real longest = kUnlimited;    ///< that a spring of the pair may be [m]
   Real depth = 0;               ///< of a polygon: how far inside the bodies it is, in sum [m]
   int constraint = -1;          ///< -1: nothing that it touches can move, or is inside out
   Mat3 frame{};                 ///< columns tangent 1, tangent 2, normal
@@ -119,6 +120,8 @@ struct PressureWorkspace {
   /// Parts of equal length in which the step must be taken so that nothing moves past the middle of
   /// a body that yields; 1: whole.
   Real numParts = 1;
+  /// What this step is of the whole one that was asked for.
+  Real partOfStep = 1;
   /// Such a step may be refused before anything has changed, to be taken in parts.
   bool mayDivide = false;
 

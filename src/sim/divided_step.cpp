@@ -59,8 +59,10 @@ bool DividedStep::stepInParts(int numParts, const model::Control& control, State
   for (int part = 1; part <= numParts && !isRefused(ws.report.status); ++part) {
     placeTargets(model_, control, start_, Real(part) / Real(numParts), &control_);
     model_.options.dt = dt / numParts;
+    sap.pressure.partOfStep = 1 / Real(numParts);
     stepEnvironmentSap(model_, control_, state, ws, sap, clock);
     model_.options.dt = dt;
+    sap.pressure.partOfStep = 1;
     addLedger(ws.ledger, &ledger);
     addReport(ws.report, &report);
   }

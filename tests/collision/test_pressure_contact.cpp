@@ -193,6 +193,28 @@ TEST(PressureContact, SphereOnARigidBoxIsAsOnAPlane) {
   EXPECT_NEAR(onBox.area, plane.area, 1e-12 * plane.area);
 }
 
+/// A cube of side s whose pressure is k times the depth below its nearest face, D deep in something
+/// rigid: k times the integral of the lesser of D and the distance to the rim.
+Real forceOfCube(Real s, Real k, Real D) {
+  return k * (D * (s - 2 * D) * (s - 2 * D) + 2 * s * D * D - 8 * D * D * D / 3);
+}
+
+TEST(PressureContact, FlanksOfACubePressOnARigidBoxSoThatItsForceGrowsWithDepth) {
+  // Without them the force is k D (s - 2 D)^2, which falls from D = s / 6 on.
+  const PressureBody cube = makeCube(2, kModulus);
+  const PressureBody box = makeRigidBox({5, 5, 5});
+  Real before = 0;
+  for (const Real depth : {0.01, 0.1, 0.3, 0.5, 0.7, 0.9}) {
+    const Transform X = movedTo({0.1, 0.2, 1 - depth});
+    const Patch patch = sum(between(cube, X, box, movedTo({0, 0, -2.5})));
+    EXPECT_NEAR(patch.force.z, forceOfCube(2, kModulus, depth), 1e-9 * kModulus) << depth;
+    EXPECT_NEAR(patch.force.z, sum(onPlane(cube, X)).force.z, 1e-9 * kModulus) << depth;
+    EXPECT_NEAR(patch.area, 4, 1e-12) << depth;
+    EXPECT_GT(patch.force.z, before) << depth;
+    before = patch.force.z;
+  }
+}
+
 // A rigid box on a compliant layer, as in the accuracy case of a hydroelastic box.
 constexpr Real kLayer = 500000 / 0.05;  // E / H [Pa/m]
 
@@ -278,7 +300,9 @@ TEST(PressureContact, SoftBrickOnAPlaneIsCutOnceAtAnyDepth) {
 }
 
 TEST(PressureContact, RigidBoxInASoftBrickIsCoveredOnceWherever) {
-  // The brick's pressure grows along -z: it presses on what looks down.
+  // The brick's pressure grows along -z: it presses on what looks down or to the side, up to 112.5
+  // degrees off.
+  const Real limit = std::cos(3 * kPi / 8);
   const PressureBody brick = makeBrick({-1, -1, -1}, {1, 1, 1}, {4, 4, 4}, 200, -100);
   const PressureBody box = makeRigidBox({0.5, 1, 0.5});
   SceneRandom random(11);
@@ -294,7 +318,7 @@ TEST(PressureContact, RigidBoxInASoftBrickIsCoveredOnceWherever) {
     for (const Triangle& t : box.surface) {
       const Vec3 p = X * box.vertices[t[0]], q = X * box.vertices[t[1]], r = X * box.vertices[t[2]];
       const Vec3 twiceArea = cross(q - p, r - p);
-      if (twiceArea.z < -1e-9) exact += norm(twiceArea) / 2;
+      if (twiceArea.z < limit * norm(twiceArea)) exact += norm(twiceArea) / 2;
     }
     const auto polygons = between(brick, Transform::identity(), box, X);
     EXPECT_NEAR(sum(polygons).area, exact, 1e-11) << trial;

@@ -210,8 +210,10 @@ Expected expectTriangleTet(const PressureTet<Real>& tet, const Vec3* triangle) {
   Expected out;
   out.normal = cross(t[1] - t[0], t[2] - t[0]);
   out.normal = out.normal / norm(out.normal);
-  out.gradient = dot(a.gradient, out.normal);
-  applyNormalRule(out.gradient, norm(a.gradient), &out);
+  const Long slope = norm(a.gradient), least = 1e-6L * slope;
+  const Long growth = dot(a.gradient, out.normal);
+  const Long farSide = -0.38268343236508977L * slope;  // cos(5 pi/8)
+  out.gradient = std::max(growth, least);
   Long height[4], magnitude = 0;
   for (int i = 0; i < 4; ++i) {
     height[i] = dot(out.normal, a.x[i] - t[0]);
@@ -231,6 +233,10 @@ Expected expectTriangleTet(const PressureTet<Real>& tet, const Vec3* triangle) {
   }
   out.polygon = intersect(t[0], out.normal, std::min(sizeOf(a.x, 4), sizeOf(t, 3)), spaces);
   out.pressure = evaluate(a, out.polygon.centroid);
+  // What presses is kept whether or not it presses harder farther in, but not on the far side.
+  out.isKept = out.isKept && growth > farSide && (growth > least || out.pressure > 0);
+  out.isDecided = (growth > 2 * least || std::fabs(out.pressure) > 1e-12L) &&
+                  (slope == 0 || std::fabs(growth - farSide) > 1e-9L * slope);
   return out;
 }
 

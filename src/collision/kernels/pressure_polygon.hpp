@@ -265,11 +265,18 @@ TANGERE_HD inline bool measurePolygon(CutPolygon<S>* polygon, const Vec3T<S>& or
   return true;
 }
 
+/// True when a polygon is not on the far side of a body whose pressure has a gradient of length
+/// `steepness` and grows by `growth` along the polygon's normal.
+template <class S>
+TANGERE_HD inline bool isNearSide(S growth, S steepness) {
+  return growth > S(kPressureNormalLimit) * steepness;
+}
+
 /// True when a polygon may press on a body whose pressure has a gradient of length `steepness` and
 /// grows by `growth` along the polygon's normal.
 template <class S>
 TANGERE_HD inline bool isPressedAlong(S growth, S steepness) {
-  return growth > S(kPressureNormalLimit) * steepness && growth > S(kMinNormalGradient) * steepness;
+  return isNearSide(growth, steepness) && growth > S(kMinNormalGradient) * steepness;
 }
 template <class S>
 TANGERE_HD inline bool isPressedAlong(const Vec3T<S>& gradient, S growth) {

@@ -74,13 +74,15 @@ TANGERE_HD inline void heightsOver(const FlatTriangle<S>& triangle, const Vec3T<
 
 /// Contact of a tetrahedron (object 1) with a triangle of a rigid surface (object 2), by the
 /// heights of its corners over the triangle's plane, which goes through it. False when there is
-/// none.
+/// none. A flank of the body presses on the triangle, too, with next to no stiffness; the far side
+/// does not.
 template <class S>
 TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const S* height,
                                        const FlatTriangle<S>& triangle, CutPolygon<S>* memory,
                                        PressurePolygon<S>* out) {
+  const S steepness = norm(tet.gradient);
   const S growth = dot(tet.gradient, triangle.normal);
-  if (!isPressedAlong(tet.gradient, growth)) return false;
+  if (!isNearSide(growth, steepness)) return false;
 
   // The smaller of the two is cut by the larger: points on the edges of a large one are too coarse
   // for a small one.
@@ -101,7 +103,9 @@ TANGERE_HD inline bool triangleTetClip(const PressureTet<S>& tet, const S* heigh
   const S size = isTetSmaller ? tetSize : triangleSize;
   if (!measurePolygon(polygon, origin, triangle.normal, size, out)) return false;
   clearWeights(out);
-  setPressure(tet.field(), growth, out);
+  const S leastGrowth = S(kMinNormalGradient) * steepness;
+  setPressure(tet.field(), growth > leastGrowth ? growth : leastGrowth, out);
+  if (!(growth > leastGrowth || out->pressure > S(0))) return false;
   setTetWeights(tet.x, out->centroid, out->weight1);
   setTriangleWeights(triangle, out->centroid, out->weight2);
   return isFinite(*out);
