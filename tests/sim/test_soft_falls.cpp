@@ -214,7 +214,7 @@ TEST(SoftFalls, ContactGivesBackWhatItTookAndNoMore) {
 
 TEST(SoftFalls, ContactGivesBackNoMoreToABodyThatIsOutOfShapeEither) {
   const std::uint64_t first = numberFrom("TANGERE_FIRST_FALL", 1);
-  const std::uint64_t count = numberFrom("TANGERE_FALLS", 40);
+  const std::uint64_t count = numberFrom("TANGERE_FALLS", 25);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Fall fall = randomFall(seed + 500000);
     const Gain gain = letFall(fall, seed);
