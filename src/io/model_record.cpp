@@ -24,12 +24,23 @@ void writeAttribute(hid_t object, const char* name, T value) {
   H5Awrite(attribute.id(), nativeType<T>(), &value);
 }
 
+// HDF5 has checksums of chunks, of less than 4 GB each, and none of what is stored in one piece.
+constexpr hsize_t kMaxChunkBytes = hsize_t{64} << 20;
+
 Hdf5Handle createDataset(hid_t group, const char* name, hid_t type,
                          const std::vector<hsize_t>& shape) {
-  const Hdf5Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
-                         H5Sclose);
+  const int rank = static_cast<int>(shape.size());
+  const Hdf5Handle space(H5Screate_simple(rank, shape.data(), nullptr), H5Sclose);
   const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties.id(), false);
+  hsize_t rowBytes = H5Tget_size(type);
+  for (std::size_t i = 1; i < shape.size(); ++i) rowBytes *= shape[i];
+  if (shape.front() > 0 && H5Tis_variable_str(type) == 0) {
+    std::vector<hsize_t> chunk = shape;
+    chunk.front() = std::clamp<hsize_t>(kMaxChunkBytes / rowBytes, 1, shape.front());
+    H5Pset_chunk(properties.id(), rank, chunk.data());
+    H5Pset_fletcher32(properties.id());
+  }
   return {H5Dcreate2(group, name, type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
           H5Dclose};
 }

@@ -35,6 +35,8 @@ class RecordColumn {
     H5Pset_chunk(properties.id(), rank_, chunk.data());
     H5Pset_shuffle(properties.id());
     if (compression > 0) H5Pset_deflate(properties.id(), static_cast<unsigned>(compression));
+    // What does not get smaller is stored as it is, without the checksum of the compression.
+    H5Pset_fletcher32(properties.id());
     H5Pset_obj_track_times(properties.id(), false);
     dataset_ = Hdf5Handle(H5Dcreate2(group, name, fileType<T>(), space.id(), H5P_DEFAULT,
                                      properties.id(), H5P_DEFAULT),

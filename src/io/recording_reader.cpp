@@ -368,6 +368,7 @@ int RecordingReader::numBodies() const { return static_cast<int>(impl_->names.si
 const std::string& RecordingReader::bodyName(int body) const { return impl_->names.at(body); }
 
 std::vector<Real> RecordingReader::times() const {
+  const io::QuietHdf5 quiet;
   Column<Real> column;
   column.open(impl_->file, "/frames/time", {});
   column.read(impl_->file, 0, static_cast<std::uint64_t>(impl_->numFrames));

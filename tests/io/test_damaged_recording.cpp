@@ -120,6 +120,33 @@ TEST_P(DamagedRecording, ACutFileIsAnError) {
   EXPECT_LT(longest_s, 10);
 }
 
+TEST_P(DamagedRecording, AWrongBitIsAnErrorOrWhereNothingIsSaid) {
+  const std::filesystem::path damaged = folder / "damaged.h5", out = folder / "out.mcap";
+  const auto exported = [&](const std::filesystem::path& recording) {
+    RecordingReader reader(recording);
+    (void)exportMcap(reader, out);
+    return bytesOf(out);
+  };
+  const std::string expected = exported(path);
+  int refused = 0;
+  // Names, shapes and looks are in the first part of the file.
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937_64 random(seed);
+    std::string bytes = whole;
+    const std::size_t reach =
+        seed % 2 == 0 ? std::min<std::size_t>(bytes.size(), 32768) : bytes.size();
+    const std::size_t at = random() % reach;
+    bytes[at] ^= static_cast<char>(1 << random() % 8);
+    writeBytes(damaged, bytes);
+    try {
+      EXPECT_TRUE(exported(damaged) == expected) << "the byte " << at << " counts for nothing";
+    } catch (const InvalidInput&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 50);
+}
+
 TEST_P(DamagedRecording, NoExportOfItIsLeftBehind) {
   const std::filesystem::path damaged = folder / "damaged.h5", out = folder / "out.mcap";
   int refused = 0;
