@@ -138,7 +138,7 @@ void warn(const CommonOptions& common, const std::string& text) {
 void printJson(const Json& document) { std::cout << textOf(document) << std::flush; }
 
 void flushStdout() {
-  if (!(std::cout << std::flush) || std::fflush(stdout) != 0)
+  if (!(std::cout << std::flush) || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     throw CommandError(kInputOutput, "stdout cannot be written");
 }
 

@@ -68,6 +68,16 @@ std::string usageMessage(const CLI::App& program, const CLI::ParseError& error,
   return error.what();
 }
 
+/// The code of a command that has done all but print: what it said must have reached the user.
+int reportFullStdout(const CommonOptions& common) {
+  try {
+    flushStdout();
+    return kDone;
+  } catch (const CommandError& error) {
+    return reportError(error, common);
+  }
+}
+
 int run(int argc, char** argv) {
   CommonOptions common;
   CLI::App program("Tangere: bodies in contact, with a depth for every contact point", "tangere");
@@ -93,9 +103,12 @@ int run(int argc, char** argv) {
   try {
     catchInterrupts();
     program.parse(argc, argv);
-    return kDone;
+    return reportFullStdout(common);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      program.exit(error);
+      return reportFullStdout(common);
+    }
     const std::vector<std::string> words(argv + 1, argv + argc);
     common.json = std::find(words.begin(), words.end(), "--json") != words.end();
     return reportError(

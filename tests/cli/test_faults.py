@@ -142,6 +142,14 @@ class Outputs(FaultTest):
             self.assertEqual(first.wait(60), 130)
         self.assertGreater((self.path / "a.html").stat().st_size, 1000)
 
+    def test_what_does_not_reach_a_full_stdout_is_told_by_every_command(self):
+        robot = self.name("robot.urdf")
+        for words in (["--help"], ["run", "--help"], ["--version"], ["doctor"], ["doctor", "--json"], ["check", self.scene], ["check", self.name("wedge.obj")],
+                      ["check", robot, "--json"], ["mesh", "--sphere", "0.1", "-o", self.name("a.msh")], ["bench", robot, "--steps", "3", "--solver", "sap"]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual((done.returncode, done.stderr.decode().splitlines()[-1:]), (6, ["tangere: stdout cannot be written"]), words)
+
     def test_volume_files_pages_and_tables_keep_what_they_are_made_from(self):
         self.run_program("mesh", "--sphere", "0.1", "-o", self.name("ball.msh"))
         before = (self.path / "ball.msh").read_bytes()
