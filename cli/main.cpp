@@ -7,8 +7,13 @@
 #include <tangere/config.hpp>
 #include <tangere/limit_exceeded.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <new>
 
 namespace tangere::cli {
@@ -128,6 +133,33 @@ int run(int argc, char** argv) {
   }
 }
 
+constexpr const char* kNoMemory = "tangere: out of memory or a failure of the system\n";
+
+/// Whether there is nothing left, not even for an exception to be thrown.
+bool isMemoryGone() {
+  constexpr std::size_t kLittle = std::size_t{1} << 20;
+  void* volatile memory = std::malloc(kLittle);
+  std::free(memory);
+  return memory == nullptr;
+}
+
+/// A destructor that needs memory has no way to say that there is none: that of a JSON value does.
+[[noreturn]] void endWithoutMemory() {
+  bool isGone = isMemoryGone();
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    isGone = true;
+  } catch (...) {  // a fault of ours, which is not hidden
+  }
+  if (!isGone) std::abort();
+  (void)!write(STDERR_FILENO, kNoMemory, std::strlen(kNoMemory));
+  _exit(kResourceLimit);
+}
+
+// Before the constructors of this program, which need memory as well.
+[[gnu::constructor(101)]] void prepareForNoMemory() { std::set_terminate(endWithoutMemory); }
+
 }  // namespace
 
 }  // namespace tangere::cli
@@ -136,7 +168,7 @@ int main(int argc, char** argv) {
   try {
     return tangere::cli::run(argc, argv);
   } catch (...) {
-    std::fputs("tangere: out of memory or a failure of the system\n", stderr);
+    std::fputs(tangere::cli::kNoMemory, stderr);
     return tangere::cli::kResourceLimit;
   }
 }

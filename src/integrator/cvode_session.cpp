@@ -2,6 +2,7 @@
 #include "integrator/cvode_session.hpp"
 
 #include "core/assert.hpp"
+#include "core/require_memory.hpp"
 
 #include <cvodes/cvodes.h>
 #include <nvector/nvector_serial.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 namespace tangere::integrator {
@@ -105,6 +107,11 @@ N_Vector newVector(int length, SUNContext context) {
   N_Vector out = cloneVector(plain);
   N_VDestroy(plain);
   return out;
+}
+
+/// What could not be made for want of memory.
+void require(bool isMade) {
+  if (!isMade) throw std::bad_alloc();
 }
 
 }  // namespace
@@ -302,9 +309,10 @@ CvodeSession::Impl::~Impl() {
 }
 
 void CvodeSession::Impl::create() {
-  const auto require = [](bool isOk) {
-    TANGERE_REQUIRE(isOk, "the integrator could not be made: out of memory");
-  };
+  // SUNDIALS uses vectors that it could not make. Of the state CVODES keeps less than fifty.
+  constexpr std::size_t kNumVectors = 64, kOtherBytes = std::size_t{1} << 20;
+  core::requireMemory(kOtherBytes + kNumVectors * sizeof(Real) *
+                                        static_cast<std::size_t>(options.size + options.numRoots));
   require(SUNContext_Create(nullptr, &context) == 0);
   TANGERE_REQUIRE(options.numQuadratures <= kMaxQuadratures, "too many quadratures",
                   options.numQuadratures);
@@ -338,16 +346,13 @@ void CvodeSession::Impl::create() {
 void CvodeSession::Impl::attachSolver() {
   if (options.method == EventMethod::Adams) {
     nonlinear = SUNNonlinSol_FixedPoint(y, 0, context);
-    TANGERE_REQUIRE(
-        nonlinear != nullptr && CVodeSetNonlinearSolver(memory, nonlinear) == CV_SUCCESS,
-        "the integrator could not be made: out of memory");
+    require(nonlinear != nullptr && CVodeSetNonlinearSolver(memory, nonlinear) == CV_SUCCESS);
     return;
   }
   // The matrix is that of the system: SUNDIALS only carries it around.
   matrix = SUNMatNewEmpty(context);
   linear = SUNLinSolNewEmpty(context);
-  TANGERE_REQUIRE(matrix != nullptr && linear != nullptr,
-                  "the integrator could not be made: out of memory");
+  require(matrix != nullptr && linear != nullptr);
   matrix->content = this;
   matrix->ops->getid = [](SUNMatrix) { return SUNMATRIX_CUSTOM; };
   linear->content = this;
@@ -359,17 +364,15 @@ void CvodeSession::Impl::attachSolver() {
   linear->ops->solve = [](SUNLinearSolver, SUNMatrix, N_Vector, N_Vector, realtype) {
     return SUNLS_PACKAGE_FAIL_UNREC;
   };
-  TANGERE_REQUIRE(CVodeSetLinearSolver(memory, linear, matrix) == CV_SUCCESS &&
-                      CVodeSetLinSysFn(memory, prepare) == CV_SUCCESS,
-                  "the integrator could not be made: out of memory");
+  require(CVodeSetLinearSolver(memory, linear, matrix) == CV_SUCCESS &&
+          CVodeSetLinSysFn(memory, prepare) == CV_SUCCESS);
   attachNewton();
 }
 
 void CvodeSession::Impl::attachNewton() {
   nonlinear = SUNNonlinSolNewEmpty(context);
   delta = N_VClone(y);
-  TANGERE_REQUIRE(nonlinear != nullptr && delta != nullptr,
-                  "the integrator could not be made: out of memory");
+  require(nonlinear != nullptr && delta != nullptr);
   nonlinear->content = this;
   SUNNonlinearSolver_Ops ops = nonlinear->ops;
   ops->gettype = [](SUNNonlinearSolver) { return SUNNONLINEARSOLVER_ROOTFIND; };
@@ -405,8 +408,7 @@ void CvodeSession::Impl::attachNewton() {
     *count = static_cast<Impl*>(solver->content)->numFailures;
     return SUN_NLS_SUCCESS;
   };
-  TANGERE_REQUIRE(CVodeSetNonlinearSolver(memory, nonlinear) == CV_SUCCESS,
-                  "the integrator could not be made: out of memory");
+  require(CVodeSetNonlinearSolver(memory, nonlinear) == CV_SUCCESS);
 }
 
 /// Newton's method with a matrix that is kept while it does. Where friction is steep a matrix of

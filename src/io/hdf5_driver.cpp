@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdf5_driver.hpp"
 
+#include "core/require_memory.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -164,6 +166,22 @@ hid_t driverId() {
 }
 
 }  // namespace
+
+void requireHdf5Memory(std::size_t bytes) {
+  // Its caches, the tables of some fifty columns, a chunk before and after its filters.
+  constexpr std::size_t kHdf5Bytes = std::size_t{16} << 20;
+  core::requireMemory(kHdf5Bytes + 3 * bytes);
+}
+
+bool hdf5LackedMemory() {
+  bool isSaid = false;
+  const auto look = [](unsigned, const H5E_error2_t* error, void* found) {
+    if (error->maj_num == H5E_RESOURCE) *static_cast<bool*>(found) = true;
+    return herr_t{0};
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look, &isSaid);
+  return isSaid;
+}
 
 Hdf5Handle makeDriverAccess(DriverFile& file) {
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

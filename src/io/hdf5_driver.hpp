@@ -8,6 +8,7 @@
 
 #include "io/hdf5_handle.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -22,6 +23,14 @@ struct DriverFile {
   /// What could not be written, in order, each with its place in the file.
   std::vector<std::pair<std::uint64_t, std::vector<char>>> lost{};
 };
+
+/// HDF5 crashes where an allocation of its own fails, or says that a file is damaged. So what it
+/// needs beside `bytes` of data is asked for before it is called: throws std::bad_alloc when that
+/// is not to be had.
+void requireHdf5Memory(std::size_t bytes = 0);
+
+/// Whether the last call of HDF5 in this thread says that it failed for want of memory.
+[[nodiscard]] bool hdf5LackedMemory();
 
 /// A file access list for H5Fcreate that writes to `file`; the name given there is only a name.
 [[nodiscard]] Hdf5Handle makeDriverAccess(DriverFile& file);

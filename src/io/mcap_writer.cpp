@@ -73,18 +73,12 @@ std::array<std::uint32_t, 256> makeCrcTable() {
 }  // namespace
 
 McapWriter::McapWriter(const std::string& path, std::string_view library, bool isCompressed)
-    : path_(outputName(path)), is_compressed_(isCompressed), descriptor_(openPartial(path_)) {
+    : file_(path), is_compressed_(isCompressed) {
   std::string header;
   addText(header, "");  // no profile: times are those of the simulation, not of a ROS clock
   addText(header, library);
   put(kMagic);
   put(recordOf(Opcode::Header, header));
-}
-
-McapWriter::~McapWriter() {
-  if (descriptor_ < 0) return;
-  unlink(partialName(path_).c_str());
-  close(descriptor_);
 }
 
 std::uint16_t McapWriter::addChannel(std::string_view topic, std::string_view schemaName,
@@ -145,16 +139,14 @@ void McapWriter::finish() {
   put(recordOf(Opcode::DataEnd, end));
   writeSummary();
   put(kMagic);
-  const int descriptor = descriptor_;
-  descriptor_ = -1;
-  finishPartial(path_, descriptor);
+  file_.commit();
 }
 
 void McapWriter::put(std::string_view bytes) {
   crc_ = crc32(bytes, crc_);
   position_ += bytes.size();
   while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    const ssize_t count = ::write(file_.descriptor(), bytes.data(), bytes.size());
     if (count > 0)
       bytes.remove_prefix(static_cast<std::size_t>(count));
     else if (count == 0 || errno != EINTR)
@@ -299,7 +291,7 @@ void McapWriter::writeSummary() {
 }
 
 void McapWriter::fail() const {
-  throw FileError(path_ + ": cannot be written: " + std::strerror(errno));
+  throw FileError(file_.name() + ": cannot be written: " + std::strerror(errno));
 }
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t crc) {

@@ -7,6 +7,8 @@
 // The file is NAME.partial until finish(); a writer that is destroyed before that leaves nothing.
 #pragma once
 
+#include "io/partial_file.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +26,6 @@ class McapWriter {
 
   /// Throws FileError when the file cannot be written, as all functions do.
   McapWriter(const std::string& path, std::string_view library, bool isCompressed);
-  ~McapWriter();
   McapWriter(const McapWriter&) = delete;
   McapWriter& operator=(const McapWriter&) = delete;
 
@@ -75,9 +76,8 @@ class McapWriter {
   void writeSummary();
   [[noreturn]] void fail() const;
 
-  std::string path_;
+  PartialFile file_;
   bool is_compressed_;
-  int descriptor_ = -1;
   std::uint64_t position_ = 0;
   std::uint32_t crc_ = 0;  // of all bytes so far
   std::vector<Schema> schemas_{};

@@ -6,6 +6,7 @@
 
 #include <tangere/error.hpp>
 
+#include "io/hdf5_driver.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/recording_layout.hpp"
 
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +56,7 @@ class OpenRecording {
   }
 
   [[noreturn]] void reject(const std::string& what) const {
+    if (hdf5LackedMemory()) throw std::bad_alloc();
     // HDF5 keeps parts of a file that it could not read whole, and says so when the program ends.
     [[maybe_unused]] static const int arranged =
         std::atexit([] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace tangere::io {
 
@@ -66,34 +67,45 @@ std::string outputName(const std::string& path) {
   return target.string();
 }
 
-std::string partialName(const std::string& name) { return name + ".partial"; }
-
-int openPartial(const std::string& name) {
-  requireReplaceable(name);
-  const std::string path = partialName(name);
+PartialFile::PartialFile(const std::string& path)
+    : name_(outputName(path)),
+      partial_(name_ + ".partial"),
+      folder_(std::filesystem::path(name_).parent_path().string()) {
   const int descriptor =
-      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  if (descriptor < 0) fail(path, errno);
-  const bool isOurs = lockFile(descriptor) && hasName(descriptor, path);
-  if (isOurs && ftruncate(descriptor, 0) == 0) return descriptor;
+      open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (descriptor < 0) fail(partial_, errno);
+  const bool isOurs = lockFile(descriptor) && hasName(descriptor, partial_);
+  if (isOurs && ftruncate(descriptor, 0) == 0) {
+    descriptor_ = descriptor;
+    return;
+  }
   const int error = errno;
   close(descriptor);
-  if (!isOurs) throw FileError(path + ": another run is writing this file");
-  fail(path, error);
+  if (!isOurs) throw FileError(partial_ + ": another run is writing this file");
+  fail(partial_, error);
 }
 
-void finishPartial(const std::string& name, int descriptor) {
-  int error = fsync(descriptor) == 0 ? 0 : errno;
-  if (error == 0 && std::rename(partialName(name).c_str(), name.c_str()) != 0) error = errno;
-  if (close(descriptor) != 0 && error == 0) error = errno;
-  if (error != 0) fail(name, error);
+PartialFile::~PartialFile() {
+  if (descriptor_ < 0) return;
+  // Before it is closed: while it is open no other process takes the name.
+  unlink(partial_.c_str());
+  close(descriptor_);
+}
+
+void PartialFile::commit() {
+  if (fsync(descriptor_) != 0 || std::rename(partial_.c_str(), name_.c_str()) != 0)
+    fail(name_, errno);
+  if (close(std::exchange(descriptor_, -1)) != 0) fail(name_, errno);
   // The new name, too, must survive a loss of power. Not every file system lets a folder be synced.
-  const std::string folder = std::filesystem::path(name).parent_path().string();
   const int opened =
-      open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return;
   fsync(opened);
   close(opened);
+}
+
+void PartialFile::keep() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
 }  // namespace tangere::io

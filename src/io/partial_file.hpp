@@ -13,16 +13,30 @@ namespace tangere::io {
 /// a device, a pipe, and a link to one of these or to nothing.
 [[nodiscard]] std::string outputName(const std::string& path);
 
-/// "NAME.partial".
-[[nodiscard]] std::string partialName(const std::string& name);
+/// NAME.partial, of this process alone, until it has its name; every file that the engine writes
+/// begins here. After it was made nothing of it needs memory.
+class PartialFile {
+ public:
+  /// Empty. Throws FileError when it cannot be written, `path` is neither new nor a regular file,
+  /// or another process is writing it.
+  explicit PartialFile(const std::string& path);
+  /// Without commit() or keep() nothing remains.
+  ~PartialFile();
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
 
-/// Opens NAME.partial, empty, for this process alone, and returns its descriptor; every file that
-/// the engine writes begins here. NAME is from outputName(). Throws FileError when it cannot be
-/// written, NAME is neither new nor a regular file, or another process is writing it.
-[[nodiscard]] int openPartial(const std::string& name);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& partial() const { return partial_; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }  ///< -1 when it is closed
+  /// Brings the file to the disk, gives it its name and closes it. Throws FileError; the file is as
+  /// before then.
+  void commit();
+  /// Closes it as it is, under the name NAME.partial.
+  void keep();
 
-/// Brings the file to the disk and gives it its name; closes the descriptor in any case. Throws
-/// FileError.
-void finishPartial(const std::string& name, int descriptor);
+ private:
+  std::string name_, partial_, folder_;
+  int descriptor_ = -1;
+};
 
 }  // namespace tangere::io

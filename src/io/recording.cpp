@@ -16,8 +16,6 @@
 #include "io/recording_layout.hpp"
 #include "model/model_data.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,7 +23,9 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -144,7 +144,7 @@ void requireFinitePolygon(const PressurePolygon& polygon) {
 }  // namespace
 
 struct RecordingWriter::Impl {
-  std::string name, partial;
+  io::PartialFile output;
   io::DriverFile driver;  // outlives `file`
   io::Hdf5Handle file;
   Columns columns;
@@ -163,11 +163,10 @@ struct RecordingWriter::Impl {
   std::mutex mutex;
   std::condition_variable changed;
   bool hasWork = false, isEnding = false;
-  std::atomic<bool> hasFailed{false};
+  std::atomic<bool> hasFailed{false}, lacksMemory{false};
   std::uint64_t framesWritten = 0;
 
-  explicit Impl(const std::filesystem::path& path)
-      : name(io::outputName(path.string())), partial(io::partialName(name)) {}
+  explicit Impl(const std::filesystem::path& path) : output(path.string()) {}
   Impl(const std::filesystem::path& path, const Model& model, const RecordingOptions& options);
   ~Impl();
   void createFile(const Model& model, const RecordingOptions& options);
@@ -204,7 +203,8 @@ RecordingWriter::Impl::Impl(const std::filesystem::path& path, const Model& mode
       {numBodies * sizeof(Quat), numSoftVertices * sizeof(Vec3), numSensorValues * sizeof(Real)});
   framesPerChunk = static_cast<int>(std::clamp<std::size_t>(
       kMaxChunkBytes / frameBytes, 1, static_cast<std::size_t>(options.framesPerChunk)));
-  driver.descriptor = io::openPartial(name);
+  io::requireHdf5Memory();
+  driver.descriptor = output.descriptor();
 
   const io::QuietHdf5 quiet;
   createFile(model, options);
@@ -220,8 +220,8 @@ void RecordingWriter::Impl::createFile(const Model& model, const RecordingOption
   const io::Hdf5Handle access = io::makeDriverAccess(driver);
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
-  file =
-      io::Hdf5Handle(H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
+  file = io::Hdf5Handle(
+      H5Fcreate(output.partial().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   if (!file.isValid()) fail();
   io::writePaddedText(file.id(), "format", std::string(io::kRecordingFormat));
   io::writeInteger(file.id(), "format_version", io::kRecordingVersion);
@@ -238,12 +238,11 @@ RecordingWriter::Impl::~Impl() {
   const io::QuietHdf5 quiet;
   try {
     if (isOpen) handOver();
-  } catch (const FileError&) {  // the file keeps what it has: nobody is left to be told
+  } catch (const std::exception&) {  // the file keeps what it has: nobody is left to be told
   }
   stopWorker();
   closeFile();
-  if (driver.descriptor >= 0) ::close(driver.descriptor);
-  if (driver.descriptor >= 0 && !isOpen) unlink(partial.c_str());  // it never held a frame
+  if (isOpen) output.keep();  // else it never held a frame
 }
 
 void RecordingWriter::Impl::createColumns(int compression) {
@@ -453,6 +452,7 @@ void RecordingWriter::Impl::stopWorker() {
 void RecordingWriter::Impl::handOver() {
   waitForWorker();
   if (hasFailed) fail();
+  io::requireHdf5Memory(bytesBuffered);
   columns.forEachButStep([](auto& column) {
     column.handOver();
     return true;
@@ -476,10 +476,12 @@ void RecordingWriter::Impl::writeHanded() noexcept {
   const bool written = columns.forEachButStep([](auto& column) { return column.write(); }) &&
                        H5Fflush(file.id(), H5F_SCOPE_GLOBAL) >= 0 && columns.step.write() &&
                        H5Fflush(file.id(), H5F_SCOPE_GLOBAL) >= 0;
-  if (written && driver.error == 0)
+  if (written && driver.error == 0) {
     framesWritten = framesHanded;
-  else
+  } else {
+    lacksMemory = io::hdf5LackedMemory();
     hasFailed = true;
+  }
 }
 
 void RecordingWriter::Impl::closeFile() {
@@ -492,8 +494,9 @@ void RecordingWriter::Impl::closeFile() {
 }
 
 void RecordingWriter::Impl::fail() const {
+  if (driver.error == 0 && (lacksMemory || io::hdf5LackedMemory())) throw std::bad_alloc();
   const std::string reason = driver.error != 0 ? std::strerror(driver.error) : "HDF5 refused";
-  throw FileError(partial + ": cannot be written beyond " + std::to_string(driver.size) +
+  throw FileError(output.partial() + ": cannot be written beyond " + std::to_string(driver.size) +
                   " bytes: " + reason + "; it holds " + std::to_string(framesWritten) +
                   " whole frames");
 }
@@ -530,12 +533,13 @@ void RecordingWriter::close() {
   impl_->stopWorker();
   const io::QuietHdf5 quiet;
   impl_->closeFile();
-  const int descriptor = std::exchange(impl_->driver.descriptor, -1);
-  if (impl_->driver.error != 0) {
-    ::close(descriptor);
-    impl_->fail();
+  try {
+    if (impl_->driver.error != 0) impl_->fail();
+    impl_->output.commit();
+  } catch (const FileError&) {  // what it holds can be read
+    impl_->output.keep();
+    throw;
   }
-  io::finishPartial(impl_->name, descriptor);
 }
 
 }  // namespace tangere

@@ -353,6 +353,7 @@ void RecordingReader::Impl::requireSide(const PressureSide& side) const {
 }
 
 RecordingReader::RecordingReader(const std::filesystem::path& path) {
+  io::requireHdf5Memory();
   const io::QuietHdf5 quiet;
   impl_ = std::make_unique<Impl>(path);
 }
@@ -368,6 +369,7 @@ int RecordingReader::numBodies() const { return static_cast<int>(impl_->names.si
 const std::string& RecordingReader::bodyName(int body) const { return impl_->names.at(body); }
 
 std::vector<Real> RecordingReader::times() const {
+  io::requireHdf5Memory();
   const io::QuietHdf5 quiet;
   Column<Real> column;
   column.open(impl_->file, "/frames/time", {});
@@ -386,6 +388,7 @@ int RecordingReader::parentOf(int body) const { return impl_->parents.at(body); 
 std::span<const RecordedJoint> RecordingReader::joints() const { return impl_->joints; }
 
 RecordedSeries RecordingReader::series() const {
+  io::requireHdf5Memory();
   const io::QuietHdf5 quiet;
   const io::OpenRecording& file = impl_->file;
   const auto count = static_cast<std::uint64_t>(impl_->numFrames);
@@ -445,6 +448,7 @@ std::uint64_t RecordingReader::modelHash() const { return impl_->modelHash; }
 const RecordedFrame& RecordingReader::frame(std::int64_t index) {
   TANGERE_REQUIRE(index >= 0 && index < impl_->numFrames, "no such frame", index, impl_->numFrames);
   if (index < impl_->blockBegin || index >= impl_->blockEnd) {
+    io::requireHdf5Memory();
     const io::QuietHdf5 quiet;
     impl_->readBlock(index / impl_->framesPerBlock * impl_->framesPerBlock);
   }

@@ -245,38 +245,61 @@ class Disk:
 
 
 class Allocations:
-    """A heap whose allocation number k fails, or all from there on: code 5 with a line, or the same result, and nothing half-written."""
+    """A heap whose allocation number k fails, or all from there on, or one that may not grow beyond so many kB: code 5 with a line, or
+    the same result, and nothing half-written."""
     name = "allocations"
-    COMMANDS = {"run": [SCENES / "stack.toml", "--steps", "3"], "record": [SCENES / "stack.toml", "--steps", "200", "--record", "a.h5", "--checkpoint", "c.ck"],
-                "page": [SCENES / "clutter.toml", "--steps", "5", "--replay", "a.html", "--trace", "a.json"],
-                "soft": [SCENES / "soft_ball.toml", "--steps", "2", "--record", "a.h5"], "robot": [SCENES / "gripper.xml", "--steps", "5", "--record", "a.h5"],
-                "event": [SCENES / "bouncing_sphere.toml", "--solver", "event", "--steps", "3", "--events", "e.json"], "check": [SCENES / "clutter.toml"],
-                "mesh": ["--sphere", "0.1", "-o", "a.msh"], "threads": [SCENES / "bin.toml", "--steps", "3", "--threads", "3"],
-                "envs": [SCENES / "arm.xml", "--steps", "3", "--envs", "4", "--threads", "2"], "resume": [SCENES / "stack.toml", "--steps", "300", "--resume", "old.ck"],
-                "diff": ["whole.h5", "whole.h5"], "export": ["whole.h5", "-o", "a.mcap"]}
-    REAL = {"record": "run", "page": "run", "soft": "run", "robot": "run", "event": "run", "threads": "run", "envs": "run", "resume": "run"}
+    COMMANDS = {"run": ["run", SCENES / "stack.toml", "--steps", "3"],
+                "record": ["run", SCENES / "stack.toml", "--steps", "200", "--record", "a.h5", "--checkpoint", "c.ck"],
+                "page": ["run", SCENES / "clutter.toml", "--steps", "5", "--replay", "a.html", "--trace", "a.json"],
+                "soft": ["run", SCENES / "soft_ball.toml", "--steps", "2", "--record", "a.h5"],
+                "robot": ["run", SCENES / "gripper.xml", "--steps", "5", "--record", "a.h5"],
+                "event": ["run", SCENES / "bouncing_sphere.toml", "--solver", "event", "--steps", "3", "--events", "e.json"],
+                "threads": ["run", SCENES / "bin.toml", "--steps", "3", "--threads", "3"],
+                "envs": ["run", SCENES / "arm.xml", "--steps", "3", "--envs", "4", "--threads", "2"],
+                "resume": ["run", SCENES / "stack.toml", "--steps", "300", "--resume", "old.ck"], "check": ["check", SCENES / "clutter.toml"],
+                "mesh": ["mesh", "--sphere", "0.1", "-o", "a.msh"], "diff": ["diff", "whole.h5", "whole.h5"], "export": ["export", "whole.h5", "-o", "a.mcap"]}
+    ONLY_LIMITED = ("event",)  # SUNDIALS, within the program, does not survive the loss of one allocation
 
     def __init__(self, machine):
-        self.machine, self.known = machine, {}
-        self.machine.program = str(pathlib.Path(machine.program).parents[1] / "tests/attack/tangere_starved")
-        self.kept = {}
+        self.machine, self.known, self.kept = machine, {}, {}
+        self.starved = str(pathlib.Path(machine.program).parents[1] / "tests/attack/tangere_starved")
 
-    def start_of(self, name):
-        return [self.REAL.get(name, name), *self.COMMANDS[name], "--json"]
+    def run(self, name, folder, k=0, goes_on=False, limit_kb=0):
+        """Of the program itself where its memory is limited, else of the one with a heap that fails."""
+        if not hasattr(self, "real"):
+            self.real = self.machine.program
+        self.machine.program = self.real if limit_kb else self.starved
+        environment = {**os.environ, **({"TANGERE_FAIL_AT": str(k)} if k else {"TANGERE_COUNT": "1"}), **({"TANGERE_FAIL_ON": "1"} if goes_on else {})}
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (1024 * limit_kb, 1024 * limit_kb))) if limit_kb else None
+        return self.machine.run([*self.COMMANDS[name], "--json"], folder, env=environment, preexec_fn=limit)
 
     def prepare(self, name):
-        """How many allocations there are, and what the whole command gives."""
+        """How many allocations there are, the least and the most memory worth a try, and what the whole command gives."""
         if not self.kept:
-            folder = self.machine.empty_folder()
-            done = self.machine.run(["run", SCENES / "stack.toml", "--steps", "200", "--record", "whole.h5", "--checkpoint", "old.ck"], folder)
-            if done.code != 0:
-                raise RuntimeError("the program with a heap that fails does not run: " + done.err)
-            self.kept = {file: (folder / file).read_bytes() for file in ("whole.h5", "old.ck")}
+            for command, file in (("record", "a.h5"), ("record", "c.ck")):
+                folder = self.machine.empty_folder()
+                done = self.run(command, folder)
+                if done.code != 0:
+                    raise RuntimeError("the program with a heap that fails does not run: " + done.err)
+                self.kept[{"a.h5": "whole.h5", "c.ck": "old.ck"}[file]] = (folder / file).read_bytes()
         if name not in self.known:
-            folder = self.folder()
-            done = self.machine.run(self.start_of(name), folder, env={**os.environ, "TANGERE_COUNT": "1"})
-            self.known[name] = (int(done.err.split("allocations:")[1]), done)
+            done = self.run(name, self.folder())
+            if done.code != 0:
+                raise RuntimeError(f"{name} does not run: {done.err}")
+            least = self.least_kb("check", lambda done: "shared lib" not in done.err and done.code != -signal.SIGSEGV, 1 << 22)
+            self.known[name] = (int(done.err.split("allocations:")[1]), least, self.least_kb(name, lambda done: done.code == 0, 1 << 22), done)
         return self.known[name]
+
+    def least_kb(self, name, works, most):
+        """The least limit on memory under which it works; below that of the loader of the system no program can say a word."""
+        least = 0
+        while most - least > 256:
+            middle = (least + most) // 2
+            if works(self.run(name, self.folder(), limit_kb=middle)):
+                most = middle
+            else:
+                least = middle
+        return most
 
     def folder(self):
         folder = self.machine.empty_folder()
@@ -286,28 +309,32 @@ class Allocations:
 
     def case(self, random):
         name = random.choice(sorted(self.COMMANDS))
-        number = self.prepare(name)[0]
-        # Early ones are of the start of the program, alike for all commands.
+        number, least, most, _ = self.prepare(name)
+        if name in self.ONLY_LIMITED or random.random() < 0.3:
+            return Case(self.name, {"command": name, "limit_kb": random.randint(least, most + 1000)})
         return Case(self.name, {"command": name, "k": random.randint(1, number), "goes_on": random.random() < 0.3})
 
     def attempt(self, case):
-        name = case.parameters["command"]
-        _, whole = self.prepare(name)
+        options = dict(case.parameters)
+        name = options.pop("command")
+        whole = self.prepare(name)[-1]
         folder = self.folder()
-        environment = {**os.environ, "TANGERE_FAIL_AT": str(case.parameters["k"])}
-        if case.parameters["goes_on"]:
-            environment["TANGERE_FAIL_ON"] = "1"
-        done = self.machine.run(self.start_of(name), folder, env=environment)
+        done = self.run(name, folder, **options)
         fault = judge(done, (0, 5), is_json=False)
         if fault:
-            return f"{name}: {fault}"
+            return f"{name}{' under a limit' if 'limit_kb' in options else ''}: {fault}"
         left = {path.name for path in folder.iterdir()} - set(self.kept)
-        if any(file.endswith(".partial") and file != "a.h5.partial" for file in left):
+        if any(file.endswith(".partial") and file != "a.h5.partial" for file in left) and "of the system" not in done.err:
             return f"{name}: a partial file is left"
-        if "a.h5" in left and self.machine.run(["diff", "a.h5", "a.h5"], folder).code != 0:
+        if "a.h5" in left and self.run("diff", self.twice(folder)).code != 0:
             return f"{name}: a recording has its name and is not whole"
         if done.code == 0 and whole.out.startswith("{"):
             before, after = json.loads(whole.out), json.loads(done.out)
             if any(before.get(key) != after.get(key) for key in EXECUTIVE):
                 return f"{name}: code 0 with another result"
         return None
+
+    @staticmethod
+    def twice(folder):
+        os.replace(folder / "a.h5", folder / "whole.h5")
+        return folder
