@@ -26,8 +26,8 @@ struct HandlerForce;
 enum class StepStatus : std::uint32_t {
   Ok = 0,
   SolverNotConverged = 1u << 0,  ///< An island was left with over 1 % of what gravity adds.
-  StateNotFinite = 1u << 1,  ///< NaN or Inf: the state is the one before this step; contacts may
-                             ///< have lost their memory.
+  StateNotFinite = 1u << 1,  ///< NaN, Inf, or faster than 1e20 m/s or rad/s: the state is the one
+                             ///< before this step; contacts may have lost their memory.
   EnergyInjected = 1u << 2,  ///< Contacts did positive work beyond rounding; of the event solver:
                              ///< will do, bodies overlap at the start.
   QueryNotConverged = 1u << 3,  ///< A collision query used its best answer.

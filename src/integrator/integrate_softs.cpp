@@ -2,6 +2,7 @@
 #include "integrator/integrate_softs.hpp"
 
 #include "math/transform.hpp"
+#include "model/motion_limits.hpp"
 
 namespace tangere::integrator {
 
@@ -23,11 +24,11 @@ int firstLostSoft(const model::ModelData& model, const State& state,
                   const contact::SapWorkspace& sap) {
   const Real dt = model.options.dt;
   for (std::size_t s = 0; s < model.softs.size(); ++s) {
-    bool isFinite = true;
+    bool isMotion = true;
     forEachVertex(model.softs[s], sap.pressure.softs[s].clique, sap, [&](int i, const Vec3& v) {
-      isFinite = isFinite && math::isFinite(v) && math::isFinite(state.softPosition[i] + v * dt);
+      isMotion = isMotion && model::isSpeed(v) && math::isFinite(state.softPosition[i] + v * dt);
     });
-    if (!isFinite) return static_cast<int>(s);
+    if (!isMotion) return static_cast<int>(s);
   }
   return -1;
 }

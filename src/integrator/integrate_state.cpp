@@ -4,6 +4,7 @@
 #include "dynamics/turn_body.hpp"
 #include "math/quat.hpp"
 #include "math/transform.hpp"
+#include "model/motion_limits.hpp"
 
 #include <atomic>
 
@@ -19,14 +20,14 @@ bool isMoved(const model::ModelData& model, std::size_t index) {
   return !model.bodies[index].isJointed;
 }
 
-bool isFinite(const model::BodyMotion& motion) {
+bool isMotion(const model::BodyMotion& motion) {
   return math::isFinite(motion.center) && math::isFinite(motion.orientation) &&
-         math::isFinite(motion.velocity) && math::isFinite(motion.angularVelocity);
+         model::isSpeed(motion.velocity) && model::isSpeed(motion.angularVelocity);
 }
 
 int firstLost(const model::ModelData& model, const model::Workspace& ws) {
   std::size_t i = 0;
-  while (!isMoved(model, i) || isFinite(ws.next[i])) ++i;
+  while (!isMoved(model, i) || isMotion(ws.next[i])) ++i;
   return static_cast<int>(i);
 }
 
@@ -44,7 +45,7 @@ int integrateState(const model::ModelData& model, State& state, model::Workspace
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       if (!isMoved(model, i)) continue;
       ws.next[i] = moveBody(model, state, ws, i);
-      isLost = isLost || !isFinite(ws.next[i]);
+      isLost = isLost || !isMotion(ws.next[i]);
     }
     if (isLost) isAnyLost.store(true, std::memory_order_relaxed);
   });

@@ -2,8 +2,7 @@
 #include "integrator/integrate_trees.hpp"
 
 #include "math/transform.hpp"
-
-#include <cmath>
+#include "model/motion_limits.hpp"
 
 namespace tangere::integrator {
 
@@ -19,16 +18,6 @@ void gatherNextVelocities(const model::ModelData& model, const State& state,
   }
 }
 
-namespace {
-
-/// The energy of what is faster does not fit a number: it is lost as if it were infinite.
-bool isSpeed(Real v) {
-  constexpr Real kMost = 1e100;  // [rad/s, m/s]
-  return std::fabs(v) <= kMost;
-}
-
-}  // namespace
-
 int planTrees(const model::ModelData& model, const State& state, contact::SapWorkspace& sap) {
   sap.nextPositions.resize(state.q.size());
   dynamics::integratePositions(sap.trees, state.q, sap.nextVelocities, model.options.dt,
@@ -39,7 +28,7 @@ int planTrees(const model::ModelData& model, const State& state, contact::SapWor
       if (!math::isFinite(sap.nextPositions[part.q + k])) return part.body;
     }
     for (int k = 0; k < numJointVelocities(part.type); ++k) {
-      if (!isSpeed(sap.nextVelocities[part.v + k])) return part.body;
+      if (!model::isSpeed(sap.nextVelocities[part.v + k])) return part.body;
     }
   }
   return -1;

@@ -90,6 +90,8 @@ std::string describe(const StepReport& report, const Model& model, std::uint64_t
     text += model.softBodyName(report.soft2);
     text += "'";
   }
+  if (has(report.status, StepStatus::StateNotFinite))
+    text += ": it runs away, faster than 1e20 m/s or rad/s or without a finite motion";
   if (has(report.status, StepStatus::TooManyContacts)) {
     text += ": " + std::to_string(report.contactsNeeded) + " contacts" +
             (report.isLimitOfAll ? ", most of them of kind '" : " of kind '") +

@@ -216,6 +216,18 @@ class Loading(FaultTest):
             self.assertIn(b"interrupted while", err)
 
 
+class RunningAway(FaultTest):
+    def test_a_state_that_runs_away_ends_with_code_4_the_name_of_the_body_and_numbers(self):
+        # A kilogram or four pushed by 1e90 N: its energy would be 1e175 J, and soon no number.
+        scene = self.file("push.xml", '<mujoco><worldbody><body name="arm"><joint name="j" type="slide"/><geom size="0.1"/></body></worldbody>'
+                                      '<actuator><motor joint="j" gear="1e90"/></actuator><keyframe><key name="k" ctrl="1"/></keyframe></mujoco>')
+        for solver in ("sap", "event"):
+            out, err = self.run_program("run", scene, "--solver", solver, "--keyframe", "k", "--steps", "50", "--json", code=4)
+            self.assertRegex(err, "environment 0, step 1: (StateNotFinite|IntegratorFailed) of 'arm'")
+            self.assertNotIn("null", out)
+            self.assertEqual(json.loads(out)["energy"]["kinetic"], 0)
+
+
 # Two unit cubes, the second moved by (0.5, 0.3, 0.2): together they hold 2 - 0.5 * 0.7 * 0.8 = 1.72 m^3.
 def cubes(x, y, z):
     lines = [f"v {i * dx + a} {i * dy + b} {i * dz + c}" for i, (dx, dy, dz) in ((0, (x, y, z)), (1, (x, y, z)))

@@ -151,5 +151,26 @@ TEST(Status, ExactlyTouchingAndIdenticalPosesAreNoTrouble) {
   EXPECT_LT(run.sim.report().maxDepth, 1e-2);
 }
 
+TEST(Status, WhatRunsAwayIsNamedAndTheStateStays) {
+  for (const SolverType solver : {SolverType::Impulse, SolverType::Sap, SolverType::Event}) {
+    SCOPED_TRACE(solverTypeName(solver));
+    Scene scene = twoBodies();
+    scene.options.solver = solver;
+    Simulator sim(scene.build());
+    const int ball = sim.model().findBody("b");
+    sim.setVelocity(ball, {0, 0, 1e21}, {});  // its energy would still be a number
+    const BodyState before = sim.body(ball);
+    sim.step();
+    // The event solver finds no step that is short enough.
+    const bool isEvent = solver == SolverType::Event;
+    const std::string text = describe(sim.report(), sim.model(), 1);
+    const char* expected =
+        isEvent ? "IntegratorFailed of 'b'" : "StateNotFinite of 'b': it runs away";
+    EXPECT_NE(text.find(expected), std::string::npos) << text;
+    EXPECT_EQ(sim.body(ball).pose.translation, before.pose.translation);
+    EXPECT_EQ(sim.body(ball).linearVelocity, before.linearVelocity);
+  }
+}
+
 }  // namespace
 }  // namespace tangere::test
