@@ -14,12 +14,15 @@ import sys
 import time
 
 import files
+import python_calls
 import runs
+import scenes
 import shrink
+import viewer
 from driver import Case, Machine
 
 HERE = pathlib.Path(__file__).resolve().parent
-KINDS = {kind.name: kind for kind in (files.Mutants, files.Flips, runs.Kills, runs.Signals, runs.Disk, runs.Allocations)}
+KINDS = {kind.name: kind for kind in (files.Mutants, files.Flips, runs.Kills, runs.Signals, runs.Disk, runs.Allocations, viewer.Viewer, scenes.Scenes, python_calls.PythonCalls)}
 
 
 def smaller(attack, case, fault, seconds):
@@ -77,6 +80,7 @@ def main():
     parser.add_argument("--most", type=int, default=10, help="faults of a kind after which it ends")
     parser.add_argument("--shrink-seconds", type=float, default=60)
     parser.add_argument("--program", default=str(HERE.parents[1] / "build/release/cli/tangere"))
+    parser.add_argument("--python", default="", help="of the kind python: an interpreter that has the package and hypothesis")
     parser.add_argument("--regressions", type=pathlib.Path, default=HERE / "regressions")
     parser.add_argument("--findings", type=pathlib.Path, default=HERE / "regressions", help="where what is found is kept")
     options = parser.parse_args()
@@ -86,10 +90,12 @@ def main():
             parser.error(f"no kind '{name}'; there are {', '.join(KINDS)}")
     is_good = True
     for name in names:
-        machine = Machine(options.program)
+        machine = Machine(options.program, options.python)
+        attack = KINDS[name](machine)
         try:
-            is_good &= run_attack(KINDS[name](machine), options)
+            is_good &= run_attack(attack, options)
         finally:
+            getattr(attack, "close", lambda: None)()
             machine.close()
     return 0 if is_good else 1
 
