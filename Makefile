@@ -2,7 +2,7 @@
 #
 # The two commands:  make demo   builds, runs the demonstration, writes out/demo.html
 #                    make test   builds and runs every check
-# Also: make docs (the pages as a site), pictures (those of the README), python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), metamorphic (METAMORPHIC scenes each), bench, install, clean.
+# Also: make docs (the pages as a site), pictures (those of the README), python (the package, its tests), format (apply), tidy, asan, tsan, fuzz (FUZZ_SECONDS each), metamorphic (METAMORPHIC scenes each), attack (ATTACK_SECONDS of each kind), check (make test and a minute of each attack), nightly (every check there is, for hours), bench, install, clean.
 
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
@@ -17,6 +17,10 @@ TEST_FUZZ_RUNS ?= 20000
 # Random scenes for each relation, beginning with METAMORPHIC_SEED; `make test` takes a few of them.
 METAMORPHIC ?= 2000
 METAMORPHIC_SEED ?= 1
+# Seconds for each kind of attack; `make test` takes a few of each but python.
+ATTACK_SECONDS ?= 60
+ATTACK_SEED ?= 1
+NIGHTLY_SECONDS ?= 3600
 
 CMAKE_BUILD = cmake --build build/$(1) --parallel $(JOBS)
 # Configures once; afterwards the build itself sees to changed CMake files.
@@ -28,7 +32,7 @@ SPACE := $(subst ,, )
 DETERMINISM_BUILDS = determinism-gcc-O1 determinism-clang-O1 determinism-clang-O3
 
 .PHONY: demo test bootstrap build-release check-format format tidy determinism asan tsan \
-        sanitize fuzz-build fuzz metamorphic python bench docs pictures install clean
+        sanitize fuzz-build fuzz metamorphic attack check nightly python bench docs pictures install clean
 
 demo:
 	@./bootstrap.sh build
@@ -105,6 +109,17 @@ metamorphic: build-release
 	@TANGERE_METAMORPHIC=$(METAMORPHIC) TANGERE_METAMORPHIC_SEED=$(METAMORPHIC_SEED) \
 	  TANGERE_METAMORPHIC_OUT=$(CURDIR)/out/metamorphic \
 	  ctest --test-dir build/release --output-on-failure --parallel $(JOBS) --timeout 86400 --tests-regex '^metamorphic\.'
+
+# What gets past is made small, kept in tests/attack/regressions and named in the output.
+attack: build-release
+	@test -x $(PYTHON) || $(MAKE) python
+	@python3 tests/attack/attack.py all --seed $(ATTACK_SEED) --seconds $(ATTACK_SECONDS) --python $(PYTHON)
+
+check: test
+	@$(MAKE) attack
+
+nightly: check tidy determinism asan tsan fuzz metamorphic
+	@$(MAKE) attack ATTACK_SECONDS=$(NIGHTLY_SECONDS)
 
 # The Python package in an environment of its own: its wheel, and its tests. The
 # compilers by the names that CMake gives them, so that ccache knows what the other builds

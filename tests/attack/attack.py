@@ -90,7 +90,7 @@ def main():
             parser.error(f"no kind '{name}'; there are {', '.join(KINDS)}")
     is_good = True
     for name in names:
-        machine = Machine(options.program, options.python)
+        machine = Machine(options.program, str(pathlib.Path(options.python).absolute()) if options.python else "")
         attack = KINDS[name](machine)
         try:
             is_good &= run_attack(attack, options)
