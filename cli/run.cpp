@@ -390,6 +390,7 @@ class Run {
 void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
   if (options.timeLimit_s) limitTime(*options.timeLimit_s);
+  if (options.device == "auto") say(common, "tangere: --device auto: on the cpu");
   const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
   requireDifferentFiles(options, scene);
   const Model model = modelFor(scene, options.scene,
@@ -446,8 +447,8 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
       ->type_name("B")
       ->default_str("1");
   command->add_option("--device", options->device, "Device")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("cpu|cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->type_name("auto|cpu|cuda")
       ->default_str("cpu");
   command
       ->add_option("--seed", options->seed,

@@ -127,6 +127,10 @@ std::shared_ptr<const TetMesh> SceneSofts::meshOfFile(TableReader& table) {
   for (const std::string& sentence : said)
     notes_.add(ImportNote::Kind::Changed, table.placeOf("volume"),
                table.who() + ": " + io::quoted(*file) + ": " + sentence);
+  if (const int numParts = mesh.quality().numParts; numParts > 1)
+    notes_.warning(table.placeOf("volume"),
+                   table.who() + ": " + io::quoted(*file) + " is in " + std::to_string(numParts) +
+                       " parts that no face connects: they move as bodies of their own");
   if (scale == 1) return std::make_shared<const TetMesh>(std::move(mesh));
   std::vector<Vec3> vertices(mesh.vertices().begin(), mesh.vertices().end());
   for (Vec3& vertex : vertices) vertex *= scale;
@@ -143,6 +147,12 @@ Elasticity SceneSofts::readElasticity(TableReader& table) {
     out.model = static_cast<ElasticModel>(*word);
   out.young = law.number("young", kYoung).value_or(out.young);
   out.poisson = law.number("poisson", kPoisson).value_or(out.poisson);
+  constexpr Real kLocking = 0.495;
+  if (out.poisson > kLocking)
+    notes_.warning(law.placeOf("poisson"),
+                   law.who() +
+                       ": Poisson's ratio above 0.495: linear tetrahedra lock, the body is "
+                       "much stiffer than its law");
   out.damping = law.number("damping", kDamping).value_or(out.damping);
   out.massDamping = law.number("mass_damping", kMassDamping).value_or(out.massDamping);
   law.finish();

@@ -20,20 +20,36 @@ using io::ImportNotes;
 using io::XmlElement;
 
 /// One warning when the numbers look like millimetres or grams.
-void warnAboutUnits(const Model& model, ImportNotes& notes) {
-  constexpr Real kMuchGravity = 1000, kFewKilograms = 1e-9;
+void warnAboutUnits(const Model& model, const io::NamedPlaces& places, ImportNotes& notes) {
+  constexpr Real kMuchGravity = 1000, kFewKilograms = 1e-9, kManyMetres = 1000;
   std::string found;
-  if (norm(model.options().gravity) >= kMuchGravity) found = "gravity of more than 1000 m/s^2";
+  io::Place place{};
+  const auto suspect = [&](int body, const std::string& what) {
+    const std::string name = body < 0 ? "" : std::string(model.bodyName(body));
+    const auto known = places.find("body " + name);
+    if (found.empty() && known != places.end()) place = known->second;
+    found +=
+        (found.empty() ? "" : ", ") + (body < 0 ? "" : "body " + io::quoted(name) + " ") + what;
+  };
+  if (norm(model.options().gravity) >= kMuchGravity) suspect(-1, "gravity of more than 1000 m/s^2");
   for (int i = 0; i < model.numBodies(); ++i) {
     const Real mass = model.massProperties(i).mass;
     if (model.bodyType(i) != BodyType::Dynamic || !(mass > 0 && mass <= kFewKilograms)) continue;
-    found += (found.empty() ? "" : ", ") + std::string("body ") + io::quoted(model.bodyName(i)) +
-             " of at most 1e-9 kg";
+    suspect(i, "of at most 1e-9 kg");
+    break;
+  }
+  for (int i = 0; i < model.numShapes(); ++i) {
+    const int body = model.bodyOfShape(i);
+    if (body < 0 || model.bodyType(body) != BodyType::Dynamic) continue;
+    const Aabb box = model.shape(i)->localAabb();
+    const Vec3 size = box.upper - box.lower;
+    if (!(std::fmax(size.x, std::fmax(size.y, size.z)) >= kManyMetres)) continue;
+    suspect(body, "of 1000 m or more");
     break;
   }
   if (!found.empty())
     notes.warning(
-        {}, "found " + found + ": is the file in millimetres or grams? Units are m, kg and s");
+        place, "found " + found + ": is the file in millimetres or grams? Units are m, kg and s");
 }
 
 }  // namespace
@@ -73,7 +89,7 @@ Scene readSceneXml(std::string_view text, const std::filesystem::path& folder,
     builder.setOptions(import.options);
     Model model = builder.build();
     requireSimulatable(model);
-    warnAboutUnits(model, notes);
+    warnAboutUnits(model, places, notes);
     notes.noteStarts(model, places);
     return {std::move(model), notes.report(), std::filesystem::path(file).stem().string(),
             std::move(import.visuals)};

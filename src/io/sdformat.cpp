@@ -142,7 +142,13 @@ void SdfReader::readPhysics(const XmlElement& element, const std::string& who) {
                 {"max_step_size", "real_time_factor", "real_time_update_rate", "max_contacts",
                  "gravity", "dart", "simbody", "bullet", "ode"});
   const NumberRule kStep{0, 1, "a time step above 0 and at most 1 [s]", true};
-  if (const auto dt = number(element, "max_step_size", kStep, who)) import_.options.dt = *dt;
+  if (const auto dt = number(element, "max_step_size", kStep, who)) {
+    import_.options.dt = *dt;
+    constexpr Real kLongStep = 0.1;
+    if (*dt > kLongStep)
+      note(ImportNote::Kind::Warning, element,
+           who + ": max_step_size of more than 0.1 s is too long for contacts");
+  }
   if (const auto gravity = vec3(element, "gravity", {-1e6, 1e6, "an acceleration [m/s^2]"}, who))
     import_.options.gravity = *gravity;
   ignore(element, who, "is for other engines or for real time",

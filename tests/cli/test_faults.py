@@ -282,6 +282,32 @@ class Suspicions(FaultTest):
             self.assertEqual(said[0], said[1])
             self.assertRegex(said[0], place + "the mass matrix of body '(x/)?body0' and what hangs on it is not positive definite")
 
+    def test_numbers_that_are_allowed_and_suspicious_are_warned_of_with_their_place(self):
+        soft = ('[[soft]]\nname = "s"\nshape = { box = [0.1, 0.1, 0.1] }\nposition = [0, 0, 1]\n'
+                'elasticity = { young = 1e5, poisson = %s }\n')
+        sdf = ('<sdf version="1.9"><world name="w">\n<physics name="p" type="ode"><max_step_size>%s</max_step_size></physics><model name="m"><link name="l">'
+               '<collision name="c"><geometry><sphere><radius>1</radius></sphere></geometry></collision></link></model></world></sdf>')
+        mjcf = '<mujoco><worldbody>\n<body name="b"><freejoint/><geom size="%s"/></body></worldbody></mujoco>'
+        for name, text, good, bad, expected in (
+                ("soft.toml", soft, 0.495, 0.496, r"soft\.toml:5:\d+: .*Poisson's ratio above 0.495"),
+                ("step.sdf", sdf, 0.1, 0.2, r"step\.sdf:2:\d+: .*max_step_size of more than 0.1 s"),
+                ("size.xml", mjcf, 499, 500, r"size\.xml:2:\d+: found body 'b' of 1000 m or more: is the file in millimetres")):
+            for value in (good, bad):
+                warning = self.run_program("run", self.file(name, text % value), "--steps", "0")[1]
+                self.assertEqual(bool(re.search(expected, warning)), value == bad, warning)
+
+    def test_a_soft_body_in_two_parts_is_warned_of_by_run(self):
+        tets = "".join(f"{x} 0 0\n{x + 1} 0 0\n{x} 1 0\n{x} 0 1\n" for x in (0, 5))
+        self.file("two.vtk", "# vtk DataFile Version 2.0\ntwo\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 double\n" + tets +
+                  "CELLS 2 10\n4 0 1 2 3\n4 4 5 6 7\nCELL_TYPES 2\n10\n10\n")
+        scene = self.file("two.toml", '[[soft]]\nname = "s"\nvolume = "two.vtk"\n' + "elasticity = { young = 1e5 }\n")
+        self.assertRegex(self.run_program("run", scene, "--steps", "1")[1], r"two\.toml:3:\d+: .*in 2 parts that no face connects: they move as bodies of their own")
+
+    def test_device_auto_runs_on_the_cpu_and_says_so(self):
+        scene = self.file("scene.toml", '[[body]]\nname = "a"\nshapes = [{ sphere = 0.1 }]\n')
+        self.assertIn("--device auto: on the cpu", self.run_program("run", scene, "--steps", "1", "--device", "auto")[1])
+        self.run_program("run", scene, "--steps", "1", "--device", "gpu", code=2)
+
     def test_nesting_and_includes_beyond_the_limits_are_rejected_input(self):
         deep = "<mujoco><worldbody>" + "<body>" * 20_000
         self.run_program("run", self.file("deep.xml", deep), code=3)
