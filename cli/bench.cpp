@@ -464,7 +464,7 @@ void addBenchCommand(CLI::App& program, const CommonOptions& common) {
       ->type_name("S");
   command->add_option("--keyframe", options->scene.keyframe, "Start from this keyframe")
       ->type_name("NAME");
-  addAssetRootOption(*command, options->scene.assetRoots);
+  addLoadingOptions(*command, options->scene.loading);
   command->add_option("--pair", options->pair, "Of `pairs` only this one, such as box-capsule")
       ->type_name("SHAPE1-SHAPE2");
   command->add_flag("--peers", options->peers,

@@ -155,7 +155,7 @@ void measurePhases(TimedRun& run, std::uint64_t steps, ProgressBar& progress,
 
 SceneFigures measureScene(const std::string& file, const SceneBenchOptions& options,
                           const CommonOptions& common) {
-  const Scene scene = loadSceneFor(file, common, options.assetRoots);
+  const Scene scene = loadSceneFor(file, common, options.loading);
   const Model model =
       modelFor(scene, file, {.solver = options.solver, .dt_s = options.dt_s}, common);
   SceneFigures figures{.file = file,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "console.hpp"
+#include "scene_input.hpp"
 
 #include <tangere/types.hpp>
 
@@ -21,7 +22,7 @@ struct SceneBenchOptions {
   std::uint64_t settle = 0;  ///< steps before the clock starts
   std::string solver{}, keyframe{};
   std::optional<Real> dt_s{};
-  std::vector<std::string> assetRoots{};
+  LoadingOptions loading{};
 };
 
 /// Whether a word of the command line names a scene file and not a benchmark.

@@ -18,7 +18,7 @@ namespace {
 struct CheckOptions {
   std::string file;
   bool solid = false;
-  std::vector<std::string> assetRoots{};
+  LoadingOptions loading{};
 };
 
 const char* verdict(const MeshReport& report) {
@@ -197,7 +197,7 @@ void checkScene(const CheckOptions& options, const CommonOptions& common) {
                                     " is read as a scene; meshes end in .obj, .stl, .glb or .dae"));
   CommonOptions silent = common;
   silent.quiet = 2;  // the report below has the warnings
-  const Scene scene = loadSceneFor(options.file, silent, options.assetRoots);
+  const Scene scene = loadSceneFor(options.file, silent, options.loading);
   if (common.json)
     printJson(toJson(options.file, scene));
   else
@@ -237,7 +237,7 @@ void addCheckCommand(CLI::App& program, const CommonOptions& common) {
           "Scene in TOML, MJCF, URDF or SDFormat, mesh file: .obj, .stl, .glb or .dae, or volume "
           "file: .msh, .vtk, .node or .ele")
       ->required();
-  addAssetRootOption(*command, options->assetRoots);
+  addLoadingOptions(*command, options->loading);
   command->add_flag("--solid", options->solid,
                     "Reject (exit code 3) a mesh that is not a closed solid seen from outside");
   command->footer(

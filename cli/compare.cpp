@@ -34,7 +34,7 @@ struct CompareOptions {
   std::string reference;
   Real referenceLimit_s = 120;
   std::string keyframe, html, svg;
-  std::vector<std::string> assetRoots{};
+  LoadingOptions loading{};
 };
 
 void requireUsable(const CompareOptions& options) {
@@ -137,7 +137,7 @@ class CompareFiles {
 
 void compareScene(const CompareOptions& options, const CommonOptions& common) {
   requireUsable(options);
-  const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
+  const Scene scene = loadSceneFor(options.scene, common, options.loading);
   const std::vector<NamedFile> inputs = inputsOf(scene, options.scene);
   CompareFiles files(options, inputs);
   const StudyOptions wanted = studyOptions(options, scene.model, common.threads);
@@ -168,7 +168,7 @@ void addCompareCommand(CLI::App& program, const CommonOptions& common) {
       "compare", "Errors of solvers and step sizes on a scene, and the step to take");
   const auto options = std::make_shared<CompareOptions>();
   command->add_option("SCENE", options->scene, "Scene in TOML, MJCF, URDF or SDFormat")->required();
-  addAssetRootOption(*command, options->assetRoots);
+  addLoadingOptions(*command, options->loading);
   command->add_option("--duration", options->duration_s, "Simulated time [s]")
       ->type_name("S")
       ->default_str("1");

@@ -52,7 +52,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   std::uint64_t hashEvery = 0;
   std::string record, replay, trace, checkpoint, resume, events;
-  std::vector<std::string> assetRoots{};
+  LoadingOptions loading{};
 };
 
 /// Why a run ended before its last step.
@@ -391,7 +391,7 @@ void runScene(const RunOptions& options, const CommonOptions& common) {
   requireUsable(options);
   if (options.timeLimit_s) limitTime(*options.timeLimit_s);
   if (options.device == "auto") say(common, "tangere: --device auto: on the cpu");
-  const Scene scene = loadSceneFor(options.scene, common, options.assetRoots);
+  const Scene scene = loadSceneFor(options.scene, common, options.loading);
   requireDifferentFiles(options, scene);
   const Model model = modelFor(scene, options.scene,
                                {.solver = options.solver,
@@ -416,7 +416,7 @@ void addRunCommand(CLI::App& program, const CommonOptions& common) {
   auto* command = program.add_subcommand("run", "Simulate a scene");
   const auto options = std::make_shared<RunOptions>();
   command->add_option("SCENE", options->scene, "Scene in TOML, MJCF, URDF or SDFormat")->required();
-  addAssetRootOption(*command, options->assetRoots);
+  addLoadingOptions(*command, options->loading);
   command
       ->add_option("--duration", options->duration_s,
                    "Simulated time to reach [s], from the start of the scene")

@@ -3,6 +3,11 @@
 
 #include <tangere/simulator.hpp>
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
 namespace tangere::cli {
 
 namespace {
@@ -19,12 +24,41 @@ ExitCode codeFor(SceneError::Cause cause) {
   return kInputRejected;
 }
 
+/// "bodies=2000000" into the limit of that name.
+void setLimit(const std::string& text, SceneLimits* limits) {
+  const std::vector<std::string> names{"bytes",      "bodies",     "shapes",
+                                       "mesh_files", "mesh_bytes", "triangles"};
+  const std::size_t equal = text.find('=');
+  const std::string name = text.substr(0, equal);
+  const auto known = std::find(names.begin(), names.end(), name);
+  if (known == names.end())
+    throw CommandError(kUsage, join("--limit: there is no limit '", name,
+                                    "', expected bytes, bodies, shapes, mesh_files, mesh_bytes "
+                                    "or triangles"));
+  const std::string value = equal == std::string::npos ? "" : text.substr(equal + 1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool isCount = name == "bodies" || name == "shapes" || name == "mesh_files";
+  const std::uint64_t most = isCount ? std::uint64_t{1} << 30 : std::uint64_t{1} << 40;
+  if (error != std::errc() || end != value.data() + value.size() || number == 0 || number > most)
+    throw CommandError(kUsage, join("--limit ", name, ": found '", value,
+                                    "', expected a whole number from 1 to ", std::to_string(most)));
+  if (name == "bytes") limits->maxBytes = number;
+  if (name == "bodies") limits->maxBodies = static_cast<int>(number);
+  if (name == "shapes") limits->maxShapes = static_cast<int>(number);
+  if (name == "mesh_files") limits->maxMeshFiles = static_cast<int>(number);
+  if (name == "mesh_bytes") limits->mesh.maxBytes = number;
+  if (name == "triangles") limits->mesh.maxTriangles = number;
+}
+
 }  // namespace
 
 Scene loadSceneFor(const std::string& file, const CommonOptions& common,
-                   const std::vector<std::string>& assetRoots) {
+                   const LoadingOptions& loading) {
   SceneLimits limits;
-  for (const std::string& root : assetRoots) limits.assetRoots.emplace_back(root);
+  for (const std::string& root : loading.assetRoots) limits.assetRoots.emplace_back(root);
+  for (const std::string& text : loading.limits) setLimit(text, &limits);
+  limits.mendsInertia = loading.fixesInertia;
   const EndsAtOnce endsAtOnce(common, join(file, " was read"));
   try {
     Scene scene = loadScene(file, limits);
@@ -91,9 +125,17 @@ std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& com
   return visuals;
 }
 
-void addAssetRootOption(CLI::App& command, std::vector<std::string>& assetRoots) {
+void addLoadingOptions(CLI::App& command, LoadingOptions& loading) {
   command
-      .add_option("--asset-root", assetRoots,
+      .add_option("--limit", loading.limits,
+                  "Raise or lower a limit of what is read: bytes, bodies, shapes, mesh_files,\n"
+                  "mesh_bytes, triangles; may be given again")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  command.add_flag("--fix-inertia", loading.fixesInertia,
+                   "Inertias that no body has get three equal moments, with a warning");
+  command
+      .add_option("--asset-root", loading.assetRoots,
                   "Folder besides that of the file from which a robot file may take meshes,\n"
                   "included files and package:// names; may be given again")
       ->check(CLI::ExistingDirectory)

@@ -16,11 +16,18 @@
 
 namespace tangere::cli {
 
+/// What the options of a command say about reading a scene.
+struct LoadingOptions {
+  std::vector<std::string> assetRoots{};  ///< --asset-root DIR
+  std::vector<std::string> limits{};      ///< --limit NAME=VALUE
+  bool fixesInertia = false;              ///< --fix-inertia
+};
+
 /// Reads a scene and passes its warnings on. Throws CommandError: kInputRejected for what the text
-/// says, kResourceLimit for its size, kInputOutput for a file that cannot be read. Meshes and
-/// included files may also come from `assetRoots`.
+/// says, kResourceLimit for its size, kInputOutput for a file that cannot be read, kUsage for a
+/// limit that does not exist.
 [[nodiscard]] Scene loadSceneFor(const std::string& file, const CommonOptions& common,
-                                 const std::vector<std::string>& assetRoots = {});
+                                 const LoadingOptions& loading = {});
 
 /// All files of a scene: no output may be one of them.
 [[nodiscard]] std::vector<NamedFile> inputsOf(const Scene& scene, const std::string& file);
@@ -44,7 +51,6 @@ struct SceneChanges {
 /// How its bodies look, with the meshes read; what cannot be drawn is a warning.
 [[nodiscard]] std::vector<VisualShape> visualsFor(const Scene& scene, const CommonOptions& common);
 
-/// --asset-root DIR, as often as needed.
-void addAssetRootOption(CLI::App& command, std::vector<std::string>& assetRoots);
+void addLoadingOptions(CLI::App& command, LoadingOptions& loading);
 
 }  // namespace tangere::cli

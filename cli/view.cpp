@@ -28,7 +28,7 @@ struct ViewOptions {
   std::string solver{};
   std::optional<Real> dt{};
   std::optional<Real> seconds{};
-  std::vector<std::string> assetRoots{};
+  LoadingOptions loading{};
 };
 
 bool isRecording(const std::string& file) {
@@ -155,7 +155,7 @@ void showRecording(const ViewOptions& options, const CommonOptions& common) {
 }
 
 void showScene(const ViewOptions& options, const CommonOptions& common) {
-  const Scene loaded = loadSceneFor(options.file, common, options.assetRoots);
+  const Scene loaded = loadSceneFor(options.file, common, options.loading);
   const Model model =
       modelFor(loaded, options.file, {.solver = options.solver, .dt_s = options.dt}, common);
   LiveRun run(model, common.threads);
@@ -203,7 +203,7 @@ void addViewCommand(CLI::App& program, const CommonOptions& common) {
       ->check(CLI::IsMember({"sap", "impulse", "event"}));
   command->add_option("--dt", options->dt, "Step instead of the scene's [s]");
   command->add_option("--seconds", options->seconds, "End after so much real time [s]");
-  addAssetRootOption(*command, options->assetRoots);
+  addLoadingOptions(*command, options->loading);
   command->callback([options, &common] { view(*options, common); });
 }
 

@@ -75,6 +75,9 @@ struct SceneLimits {
   /// Robot files: folders besides that of the file from which meshes and included files may come,
   /// and where package:// names are looked for.
   std::vector<std::filesystem::path> assetRoots{};
+  /// Inertias that no body has, but whose moments have a positive sum, get three equal moments of
+  /// that sum, with a warning. Otherwise they are refused.
+  bool mendsInertia = false;
 };
 
 struct Scene {

@@ -199,8 +199,10 @@ bool MjcfBodies::boundMass(MjcfBody& body) {
   }
   constexpr Real kRounding = 1e-9;
   Real* v = eigen.values;
-  if (v[0] + v[1] < v[2] * (1 - kRounding) && v[2] > 0) {
-    if (!compiler_.balancesInertia) {
+  const bool isMended = import_.limits.mendsInertia && !compiler_.balancesInertia;
+  if ((v[0] + v[1] < v[2] * (1 - kRounding) && v[2] > 0) ||
+      (isMended && v[0] <= 0 && v[0] + v[1] + v[2] > 0)) {
+    if (!compiler_.balancesInertia && !isMended) {
       import_.notes.addIn(*body.element->file, ImportNote::Kind::Error, body.element->place,
                           callOf(*body.element) +
                               ": found principal moments of inertia of which two are less than the "
@@ -210,10 +212,11 @@ bool MjcfBodies::boundMass(MjcfBody& body) {
     const Real mean = (v[0] + v[1] + v[2]) / 3;
     v[0] = v[1] = v[2] = mean;
     isChanged = true;
-    import_.notes.addIn(*body.element->file, ImportNote::Kind::Changed, body.element->place,
-                        callOf(*body.element) +
-                            ": moments of inertia that no body has were made equal "
-                            "(balanceinertia)");
+    import_.notes.addIn(
+        *body.element->file, isMended ? ImportNote::Kind::Warning : ImportNote::Kind::Changed,
+        body.element->place,
+        callOf(*body.element) + ": moments of inertia that no body has were made equal " +
+            (isMended ? "(--fix-inertia)" : "(balanceinertia)"));
   }
   if (!isChanged) return true;
   for (int i = 0; i < 3; ++i) {

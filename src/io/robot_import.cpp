@@ -308,6 +308,16 @@ std::optional<std::string> whyNotInertia(const Mat3& inertia) {
   return std::nullopt;
 }
 
+std::optional<Mat3> mendedInertia(const Mat3& inertia) {
+  const Real mean = (inertia(0, 0) + inertia(1, 1) + inertia(2, 2)) / 3;
+  if (!(mean > 0 && std::isfinite(mean))) return std::nullopt;
+  return Mat3{{{mean, 0, 0}, {0, mean, 0}, {0, 0, mean}}};
+}
+
+std::string describeMended(const Mat3& inertia) {
+  return "was made " + sixDigits(inertia(0, 0)) + " kg m^2 about every axis (--fix-inertia)";
+}
+
 std::optional<XmlElement> parseRobotXml(std::string_view text, const std::string& name,
                                         const SceneLimits& limits, ImportNotes& notes) {
   try {

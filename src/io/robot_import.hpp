@@ -135,6 +135,12 @@ struct RobotImport {
 /// (to rounding); otherwise why not.
 [[nodiscard]] std::optional<std::string> whyNotInertia(const Mat3& inertia);
 
+/// For SceneLimits::mendsInertia: three equal moments with the sum of those of `inertia`. Nothing
+/// where the sum is not positive.
+[[nodiscard]] std::optional<Mat3> mendedInertia(const Mat3& inertia);
+/// "was made 2.33333 kg m^2 about every axis (--fix-inertia)".
+[[nodiscard]] std::string describeMended(const Mat3& inertia);
+
 /// Takes a robot file, told by its root element, apart and puts it into the builder: mujoco, robot,
 /// sdf or world. Mistakes go to the notes. The text must have been parsed already.
 void importMjcf(XmlElement root, RobotImport& import);

@@ -6,6 +6,7 @@
 #include "geometry/limits.hpp"
 #include "geometry/mass_properties.hpp"
 #include "io/contact_law.hpp"
+#include "io/robot_import.hpp"
 #include "io/text.hpp"
 #include "math/quat.hpp"
 
@@ -368,6 +369,12 @@ std::optional<MassProperties> SceneBodies::readMass(TableReader& table, const Bo
     const std::vector<Real>& i = *inertia;  // xx yy zz xy xz yz
     MassProperties out{.mass = *mass, .center = center.value_or(Vec3{})};
     out.inertia = {{{i[0], i[3], i[4]}, {i[3], i[1], i[5]}, {i[4], i[5], i[2]}}};
+    const auto why = limits_.mendsInertia ? io::whyNotInertia(out.inertia) : std::nullopt;
+    if (const auto mended = why ? io::mendedInertia(out.inertia) : std::nullopt) {
+      out.inertia = *mended;
+      notes_.warning(table.placeOf("inertia"), table.who() + ": inertia: found " + *why + ": it " +
+                                                   io::describeMended(out.inertia));
+    }
     return out;
   }
   std::optional<MassProperties> out = massOfShapes(table, body);

@@ -137,17 +137,23 @@ std::optional<MassProperties> SdfReader::readInertial(const XmlElement& link,
     }
   }
   out.mass = mass.value_or(1);
-  const Mat3 I{{{i[0], i[1], i[2]}, {i[1], i[3], i[4]}, {i[2], i[4], i[5]}}};
+  Mat3 I{{{i[0], i[1], i[2]}, {i[1], i[3], i[4]}, {i[2], i[4], i[5]}}};
   if (out.mass == 0) {
     if (I == Mat3{}) return MassProperties{};
     reader.error(element->place, "found a mass of 0 kg with an inertia (" + values + ")");
     return std::nullopt;
   }
   if (const auto why = whyNotInertia(I)) {
-    reader.error(element->place, "found " + *why + " (" + values + " kg m^2 with " +
-                                     sixDigits(out.mass) +
-                                     " kg), expected one that a body can have");
-    return std::nullopt;
+    const auto mended = import_.limits.mendsInertia ? mendedInertia(I) : std::nullopt;
+    if (!mended) {
+      reader.error(element->place, "found " + *why + " (" + values + " kg m^2 with " +
+                                       sixDigits(out.mass) +
+                                       " kg), expected one that a body can have");
+      return std::nullopt;
+    }
+    I = *mended;
+    reader.note(ImportNote::Kind::Warning, element->place,
+                "found " + *why + " (" + values + " kg m^2): it " + describeMended(I));
   }
   const Mat3& R = pose.X.rotation;
   out.center = pose.X.translation;

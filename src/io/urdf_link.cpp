@@ -90,12 +90,18 @@ std::optional<MassProperties> UrdfReader::readInertial(const XmlElement& element
     }
     return std::nullopt;
   }
-  const Mat3 I{{{i[0], i[1], i[2]}, {i[1], i[3], i[4]}, {i[2], i[4], i[5]}}};
+  Mat3 I{{{i[0], i[1], i[2]}, {i[1], i[3], i[4]}, {i[2], i[4], i[5]}}};
   if (const auto why = whyNotInertia(I)) {
-    reader.error(inertiaElement->place, "found " + *why + " (" + values + " kg m^2 with " +
-                                            sixDigits(*mass) +
-                                            " kg), expected one that a body can have");
-    return std::nullopt;
+    const auto mended = import_.limits.mendsInertia ? mendedInertia(I) : std::nullopt;
+    if (!mended) {
+      reader.error(inertiaElement->place, "found " + *why + " (" + values + " kg m^2 with " +
+                                              sixDigits(*mass) +
+                                              " kg), expected one that a body can have");
+      return std::nullopt;
+    }
+    I = *mended;
+    reader.note(ImportNote::Kind::Warning, inertiaElement->place,
+                "found " + *why + " (" + values + " kg m^2): it " + describeMended(I));
   }
   out.mass = *mass;
   out.inertia = X_LI.rotation * I * transpose(X_LI.rotation);

@@ -303,6 +303,32 @@ class Suspicions(FaultTest):
         scene = self.file("two.toml", '[[soft]]\nname = "s"\nvolume = "two.vtk"\n' + "elasticity = { young = 1e5 }\n")
         self.assertRegex(self.run_program("run", scene, "--steps", "1")[1], r"two\.toml:3:\d+: .*in 2 parts that no face connects: they move as bodies of their own")
 
+    def test_an_inertia_that_no_body_has_is_mended_where_that_is_asked_for(self):
+        urdf = ARM.replace('ixx="1" iyy="1" izz="1"', 'ixx="1" iyy="1" izz="5"', 1)
+        sdf = ('<sdf version="1.9"><model name="m"><link name="l">\n<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>5</izz></inertia></inertial>'
+               '<collision name="c"><geometry><sphere><radius>1</radius></sphere></geometry></collision></link></model></sdf>')
+        mjcf = '<mujoco><worldbody><body name="b"><freejoint/>\n<inertial pos="0 0 0" mass="1" diaginertia="1 1 5"/><geom size="1"/></body></worldbody></mujoco>'
+        toml = '[[body]]\nname = "a"\nmass = 1\ninertia = [1, 1, 5]\nshapes = [{ sphere = 1 }]\n'
+        for name, text in (("a.urdf", urdf), ("a.sdf", sdf), ("a.xml", mjcf), ("a.toml", toml)):
+            file = self.file(name, text)
+            for command in ("check", "run"):
+                self.run_program(command, file, code=3)
+            said = self.run_program("run", file, "--fix-inertia", "--steps", "3")[1]
+            self.assertRegex(said, rf"warning: .*{re.escape(name)}:\d+:\d+: .*\(--fix-inertia\)")
+        self.assertIn("2.33333 kg m^2 about every axis", self.run_program("check", self.name("a.toml"), "--fix-inertia")[0])  # 7 / 3
+        # A sum that is not positive says nothing about the body.
+        hopeless = self.file("b.toml", toml.replace("[1, 1, 5]", "[1, 1, -5]"))
+        self.run_program("run", hopeless, "--fix-inertia", code=3)
+
+    def test_limits_of_what_is_read_can_be_set_by_name(self):
+        scene = self.file("many.toml", '[[body]]\nname = "a"\ncount = [5, 5, 4]\nspacing = [1, 1, 1]\nshapes = [{ sphere = 0.1 }]\n')
+        self.run_program("run", scene, "--steps", "1", "--limit", "bodies=100")
+        for name in ("bodies", "shapes"):
+            self.assertIn("99", self.run_program("check", scene, "--limit", f"{name}=99", code=5)[1])
+        self.run_program("check", scene, "--limit", "bytes=20", "--limit", "bodies=100", code=5)
+        for wrong, expected in (("bodys=3", "there is no limit 'bodys'.*bodies"), ("bodies", "expected a whole number"), ("bodies=0", "from 1 to"), ("bodies=1e3", "found '1e3'")):
+            self.assertRegex(self.run_program("run", scene, "--limit", wrong, code=2)[1], expected)
+
     def test_device_auto_runs_on_the_cpu_and_says_so(self):
         scene = self.file("scene.toml", '[[body]]\nname = "a"\nshapes = [{ sphere = 0.1 }]\n')
         self.assertIn("--device auto: on the cpu", self.run_program("run", scene, "--steps", "1", "--device", "auto")[1])
