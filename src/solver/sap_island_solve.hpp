@@ -132,11 +132,13 @@ class SapIslandSolve {
     const bool isFar = iterate_.gradientNorm() > kFarGuess * iterate_.momentumNorm();
     iterate_.setFollowing(true);
     if (!(isFar && sweep())) iterate_.evaluate();
-    beginAnew();
-    if (followLaw(std::min(kMaxLawSteps, options_.maxIterations))) {
-      report_.status = SapStatus::Converged;
-      return true;
-    }
+    do {
+      beginAnew();
+      if (followLaw(std::min(kMaxLawSteps, options_.maxIterations))) {
+        report_.status = SapStatus::Converged;
+        return true;
+      }
+    } while (sweepOn());
     iterate_.setFollowing(false);
     iterate_.restoreBest();
     iterate_.setStartBounds();
@@ -158,6 +160,20 @@ class SapIslandSolve {
       if (isFinite()) return true;
       iterate_.restoreBest();
       return false;
+    }
+  }
+
+  /// A better one still, where sweeps were made and Newton's method does not end from there; false
+  /// after a few.
+  bool sweepOn() {
+    if constexpr (kIsSparse) {
+      return false;
+    } else {
+      if (!iterate_.isSwept() || num_sweeps_on_ == kMaxSweepsOn) return false;
+      ++num_sweeps_on_;
+      iterate_.sweepOn();
+      iterate_.evaluate();
+      return isFinite();
     }
   }
 
@@ -449,6 +465,7 @@ class SapIslandSolve {
   /// in a row may gain less than this.
   static constexpr int kMaxLawSteps = 30, kMaxCoupledSteps = 10, kPatience = 10;
   static constexpr Real kLeastGain = 0.9;
+  static constexpr int kMaxSweepsOn = 3;
   /// Steps of GMRES after which a preconditioner is too old.
   static constexpr int kManyCoupled = 20;
   /// A convex problem is solved to this part of what its bounds are off by.
@@ -475,7 +492,7 @@ class SapIslandSolve {
   SapIslandReport& report_;
   Real tolerance_factor_ = 1;
   Real best_norm_ = 0;
-  int num_flat_ = 0, num_short_ = 0;
+  int num_flat_ = 0, num_short_ = 0, num_sweeps_on_ = 0;
   int last_update_ = 0;  // of the bounds of friction, as a number of Newton steps
   bool are_bounds_final_ = false;
   Real coupled_below_ = std::numeric_limits<Real>::infinity();  // error of friction

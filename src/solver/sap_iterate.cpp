@@ -258,7 +258,7 @@ void SapIterate::listTouches() {
 
 SapInput SapIterate::chooseGuess(const SapOptions& options) {
   if (!isFiniteArray(v_star_.data(), num_velocities_)) return SapInput::NotFinite;
-  is_evaluated_ = has_impulse_guess_ = false;
+  is_evaluated_ = has_impulse_guess_ = is_swept_ = false;
   // A guess is only a guess: one that is not finite is left out.
   if (!isFiniteArray(v_.data(), num_velocities_)) setFreeVelocity();
   if (options.guess == SapGuess::Velocity) return SapInput::Good;

@@ -144,6 +144,9 @@ class SapIterate {
   [[nodiscard]] bool canSweep();
   /// From the impulses of the guess, or none; not yet evaluated.
   void sweep();
+  [[nodiscard]] bool isSwept() const { return is_swept_; }
+  /// Goes on from where the last sweeps ended, with more and smaller steps; not yet evaluated.
+  void sweepOn();
 
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
@@ -156,6 +159,15 @@ class SapIterate {
   struct SweepSums {
     Real change = 0, size = 0;
   };
+  /// Sweeps end where one changes impulses by no more than `tolerance` times them, over the root of
+  /// the number of contacts: the more there are, the more a Newton step costs that comes too early.
+  struct SweepLimits {
+    int maxSweeps = 0;
+    Real tolerance = 0;
+    Real part = 1;  // of the change that a contact asks for
+  };
+  static constexpr SweepLimits kQuick{.maxSweeps = 200, .tolerance = 5e-4, .part = 1};
+  static constexpr SweepLimits kCareful{.maxSweeps = 1000, .tolerance = 1e-5, .part = 0.5};
   /// Constraints that have loops of their own.
   enum class Shape : std::uint8_t {
     General,
@@ -279,8 +291,10 @@ class SapIterate {
   Real evaluateOne(const Local& local, bool scatters);
   [[nodiscard]] bool isMirrored();
   void findResponses();
+  void sweepUntil(const SweepLimits& limits);
   template <Shape kShape>
-  void relax(const Local& local, const Real* response, const Real* delassus, SweepSums* sums);
+  void relax(const Local& local, const Real* response, const Real* delassus, Real part,
+             SweepSums* sums);
   template <Shape kShape>
   void addToLine(const Local& local, Real alpha, LinePoint* sum) const;
   template <Shape kShape>
@@ -344,10 +358,11 @@ class SapIterate {
   std::vector<Real> scratch_, row_scratch_, delassus_;
   std::vector<Real> responses_;  // A^-1 J^T of the sides of all constraints, column by column
   std::vector<Real> efforts_;    // of contacts, sorted: see sap_sweeps
-  std::vector<Real> rounding_;   // of the certificate
+  std::vector<Real> swept_impulse_, swept_v_;
+  std::vector<Real> rounding_;          // of the certificate
   std::vector<Real> inverse_diagonal_;  // of A^-1
   std::int32_t bad_constraint_ = -1;
-  bool is_evaluated_ = false, has_impulse_guess_ = false;
+  bool is_evaluated_ = false, has_impulse_guess_ = false, is_swept_ = false;
 };
 
 }  // namespace tangere::solver

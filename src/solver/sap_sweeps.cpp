@@ -10,6 +10,9 @@
 // solution that is so too. Sweeps, which always relax one of two contacts that mirror each other
 // first, may lose it, and the motion then depends on names. Newton's method treats all contacts at
 // once and keeps it. Such islands are therefore not swept.
+//
+// Where friction is large each contact, solved alone, answers what the last one did: sweeps go to
+// and fro and end nowhere. Half of each change, many times, ends where the whole does not.
 #include "solver/sap_iterate.hpp"
 #include "solver/sap_iterate_common.hpp"
 
@@ -20,10 +23,6 @@
 namespace tangere::solver {
 namespace {
 
-constexpr int kMaxSweeps = 200;
-/// Sweeps end where one changes impulses by no more than this part, over the root of the number of
-/// contacts: the more there are, the more a Newton step costs that comes too early.
-constexpr Real kTolerance = 5e-4;
 /// Contacts are alike whose efforts differ by no more than this part: the two sides of a scene that
 /// moves symmetrically differ by the tolerance of the last steps.
 constexpr Real kAlike = 1e-9;
@@ -73,18 +72,32 @@ void SapIterate::sweep() {
     std::fill_n(gamma_.data(), num_rows_, Real(0));
     std::copy_n(v_star_.data(), num_velocities_, v_.data());
   }
+  sweepUntil(kQuick);
+}
+
+void SapIterate::sweepOn() {
+  std::copy_n(swept_impulse_.data(), num_rows_, gamma_.data());
+  std::copy_n(swept_v_.data(), num_velocities_, v_.data());
+  sweepUntil(kCareful);
+}
+
+void SapIterate::sweepUntil(const SweepLimits& limits) {
   is_evaluated_ = false;
-  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
+  is_swept_ = true;
+  for (int sweep = 0; sweep < limits.maxSweeps; ++sweep) {
     SweepSums sums;
     const Real* response = responses_.data();
     const Real* w = delassus_.data();
     for (const Local& local : locals_) {
-      withShape(local, [&](auto shape) { relax<shape>(local, response, w, &sums); });
+      withShape(local, [&](auto shape) { relax<shape>(local, response, w, limits.part, &sums); });
       response += 3 * (local.size1 + local.size2);
       w += kDelassusStride;
     }
-    if (numConstraints() * sums.change <= kTolerance * kTolerance * sums.size) return;
+    const Real least = limits.tolerance * limits.tolerance * sums.size;
+    if (numConstraints() * sums.change <= least) break;
   }
+  swept_impulse_.assign(gamma_.begin(), gamma_.begin() + num_rows_);
+  swept_v_.assign(v_.begin(), v_.begin() + num_velocities_);
 }
 
 /// A^-1 J^T of each side of each contact: three columns, one after the other.
@@ -107,9 +120,10 @@ void SapIterate::findResponses() {
   }
 }
 
-/// One contact of a sweep: gamma_ of its rows and v_ of its cliques.
+/// One contact of a sweep: gamma_ of its rows and v_ of its cliques change by `part` of what the
+/// contact asks for.
 template <SapIterate::Shape kShape>
-void SapIterate::relax(const Local& local, const Real* response, const Real* delassus,
+void SapIterate::relax(const Local& local, const Real* response, const Real* delassus, Real part,
                        SweepSums* sums) {
   const Sizes<kShape> sizes(local);
   const int n1 = sizes.size1, n2 = sizes.size2;
@@ -125,9 +139,12 @@ void SapIterate::relax(const Local& local, const Real* response, const Real* del
   Real vc[3] = {0, 0, velocityOf(2)};
   if (gamma[2] == 0 && constraints_.isOpen(local.parameters, vc[2])) return;
   for (int row = 0; row < 2; ++row) vc[row] = velocityOf(row);
-  Real change[3] = {-gamma[0], -gamma[1], -gamma[2]};
+  const Real before[3] = {gamma[0], gamma[1], gamma[2]};
   constraints_.relax(local.parameters, delassus, vc, gamma);
-  for (int k = 0; k < 3; ++k) change[k] += gamma[k];
+  if (part < 1) {
+    for (int k = 0; k < 3; ++k) gamma[k] = before[k] + part * (gamma[k] - before[k]);
+  }
+  const Real change[3] = {gamma[0] - before[0], gamma[1] - before[1], gamma[2] - before[2]};
   const auto add = [&](const Real* columns, int n, Real* __restrict v) {
     const Real c0 = change[0], c1 = change[1], c2 = change[2];
     for (int k = 0; k < n; ++k) {
