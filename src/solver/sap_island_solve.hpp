@@ -349,6 +349,17 @@ class SapIslandSolve {
     }
   }
 
+  /// H d = -grad with the H of the last direction.
+  bool solveAgain() {
+    if constexpr (!kIsSparse) {
+      if (uses_cholesky_) {
+        solveByCholesky(false);
+        return true;
+      }
+    }
+    return solveByPcg();
+  }
+
   bool refuse() {
     report_.status = SapStatus::NotPositive;
     return false;
@@ -398,7 +409,9 @@ class SapIslandSolve {
     const Real slope = iterate_.setDirection();
     const Real cost = iterate_.cost();
     if (!(slope < 0)) return stall();
-    moveAlong(slope);
+    const int slow = uses_cholesky_ ? kSlowSteps : kManyIterations;
+    const bool isSlow = report_.iterations - last_update_ >= slow && !isRounding(slope);
+    if (!(isSlow && moveAlongValley(slope))) moveAlong(slope);
     if (!isFinite()) return stall();
     // What the step promised or what it did is not above the rounding of the cost.
     keepBest(isRounding(slope) ||
@@ -416,17 +429,53 @@ class SapIslandSolve {
     ++report_.iterations;
     Real alpha = 1;
     // Where the cost cannot tell steps apart slopes along the line are rounding.
-    if (!isRounding(slope)) {
-      const LineSearchResult line =
-          searchLine({.maxStep = options_.maxStep,
-                      .tolerance = options_.lineSearchTolerance,
-                      .maxEvaluations = options_.maxLineSearchEvaluations},
-                     slope, [&](Real a) { return iterate_.evaluateLine(a); });
-      report_.evaluations += line.evaluations;
-      alpha = line.alpha;
-    }
+    if (!isRounding(slope)) alpha = lengthOnLine(slope);
     num_short_ = alpha < kShortStep ? num_short_ + 1 : alpha > kLongStep ? 0 : num_short_;
     clock_.end(SapPart::LineSearch);
+    moveBy(alpha);
+  }
+
+  /// A full Newton step, and further ones with the same H; false, and nothing moved, where they do
+  /// not lead down. The cost may have a steep valley that turns, as that of friction with large
+  /// coefficients and stiff normals does. The minimum along a line then lies at its wall, not far
+  /// from the start, and steps go to and fro between two walls. The further steps lead from the
+  /// end of the full one, which may be higher up, to the floor.
+  bool moveAlongValley(Real slope) {
+    const Real cost = iterate_.cost();
+    iterate_.savePlace();
+    moveBy(1);
+    for (int step = 0; step < kMaxValleySteps && isFinite(); ++step) {
+      if (!solveAgain()) break;
+      const Real rest = iterate_.setDirection();
+      if (!(rest < 0) || isRounding(rest)) break;
+      moveBy(lengthOnLine(rest));
+      if (rest > kLeastRest * slope) break;
+    }
+    if (iterate_.cost() <= cost + kLeastDescent * slope) {
+      ++report_.iterations;
+      num_short_ = 0;
+      return true;
+    }
+    iterate_.restorePlace();
+    iterate_.evaluate();
+    (void)solveAgain();
+    (void)iterate_.setDirection();
+    return false;
+  }
+
+  /// Where the line has its minimum.
+  Real lengthOnLine(Real slope) {
+    const LineSearchResult line =
+        searchLine({.maxStep = options_.maxStep,
+                    .tolerance = options_.lineSearchTolerance,
+                    .maxEvaluations = options_.maxLineSearchEvaluations},
+                   slope, [&](Real a) { return iterate_.evaluateLine(a); });
+    report_.evaluations += line.evaluations;
+    clock_.end(SapPart::LineSearch);
+    return line.alpha;
+  }
+
+  void moveBy(Real alpha) {
     iterate_.move(alpha);
     iterate_.evaluate();
     clock_.end(SapPart::Gradients);
@@ -474,6 +523,11 @@ class SapIslandSolve {
   static constexpr Real kFarBetter = 0.2;
   /// Friction that is off by more than this part of the impulses is not solved.
   static constexpr Real kFrictionLimit = 1e-2;
+  /// Steps after which a convex problem may have a valley (later without a factor of H, where a
+  /// further step costs as much as a first one); the most further steps with one H; the
+  /// part of the slope that all of them gain at least, and that with which a further one ends them.
+  static constexpr int kSlowSteps = 10, kMaxValleySteps = 10;
+  static constexpr Real kLeastDescent = 0.3, kLeastRest = 0.01;
   static constexpr Real kCostRounding = 1e-15;
   static constexpr int kMaxFlat = 3;
   /// A step so much shorter than Newton's met an edge of the cost.

@@ -149,6 +149,8 @@ class SapIterate {
   void sweepOn();
 
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
+  void savePlace() { place_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
+  void restorePlace() { std::copy(place_v_.begin(), place_v_.end(), v_.begin()); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
 
   /// v, impulse, rowVelocity and generalizedImpulse to the problem.
@@ -338,7 +340,7 @@ class SapIterate {
   SapConstraints constraints_;
 
   // Changes with v.
-  std::vector<Real> v_, best_v_;
+  std::vector<Real> v_, best_v_, place_v_;
   std::vector<Real> vc_, gamma_, hessian_, new_hessian_, used_hessian_;
   std::vector<Real> difference_, momentum_, generalized_impulse_,
       gradient_;  // v - v*, A (v - v*), ..

@@ -112,6 +112,8 @@ class SapSparseIterate {
   }
 
   void saveBest() { best_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
+  void savePlace() { place_v_.assign(v_.begin(), v_.begin() + num_velocities_); }
+  void restorePlace() { std::copy(place_v_.begin(), place_v_.end(), v_.begin()); }
   void restoreBest() { std::copy(best_v_.begin(), best_v_.end(), v_.begin()); }
 
   void write(SapProblem* problem) const;
@@ -185,7 +187,7 @@ class SapSparseIterate {
   SapSparseHessian h_;
 
   // Changes with v.
-  std::vector<Real> v_, best_v_;
+  std::vector<Real> v_, best_v_, place_v_;
   std::vector<Real> vc_, gamma_, hessian_, new_hessian_, used_hessian_;
   std::vector<Real> difference_, momentum_, generalized_impulse_, gradient_;
   Real cost_ = 0, cost_scale_ = 0, cost_offset_ = 0, gradient_norm_ = 0, momentum_norm_ = 0;
