@@ -87,7 +87,7 @@ GmresReport solveCoupledByProducts(Real tolerance, Iterate* iterate, CoupledScra
   scratch->given.resize(std::max(scratch->given.size(), static_cast<std::size_t>(size)));
   for (int i = 0; i < size; ++i) scratch->given[i] = -iterate->gradient()[i];
   Operator op{*iterate};
-  return solveGmres({.tolerance = tolerance}, &op, size, scratch->given.data(),
+  return solveGmres({.maxIterations = 40, .tolerance = tolerance}, &op, size, scratch->given.data(),
                     iterate->direction(), &scratch->gmres);
 }
 

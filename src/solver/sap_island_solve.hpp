@@ -297,6 +297,11 @@ class SapIslandSolve {
     }
     clock_.end(SapPart::Factorization);
     iterate_.keepCoupling();
+    if constexpr (kIsSparse) {
+      if (!iterate_.hasCoupling()) {
+        return solveByPcg(lawTolerance(std::min(kSymmetricTolerance, foreseenPart())));
+      }
+    }
     const GmresReport gmres = solveCoupledEquation();
     report_.pcgIterations += gmres.iterations;
     clock_.end(kIsSparse ? SapPart::SoftPcg : SapPart::ContactPcg);
@@ -310,18 +315,31 @@ class SapIslandSolve {
     if constexpr (!kIsSparse) {
       if (uses_cholesky_) return solveCoupledByFactor(factor_, &iterate_, &coupled_);
     }
-    // Without a factor digits are dear, and those below the goal are not needed. Those of early
-    // steps are: contacts change sides that would not.
+    return solveCoupledByProducts(lawTolerance(GmresOptions{}.tolerance), &iterate_, &coupled_);
+  }
+
+  /// Without a factor digits are dear, and those below the goal are not needed. Those of early
+  /// steps are, up to `usual`: contacts change sides that would not.
+  [[nodiscard]] Real lawTolerance(Real usual) const {
     constexpr Real kPart = 0.3, kMost = 0.1;
     const Real needed = kPart * goal() / iterate_.gradientNorm();
-    return solveCoupledByProducts(std::clamp(needed, GmresOptions{}.tolerance, kMost), &iterate_,
-                                  &coupled_);
+    return std::clamp(needed, usual, kMost);
+  }
+
+  /// The part of the gradient that the next step leaves if it gains as many digits more as the last
+  /// one did. Conjugate gradients to these digits end where several solutions with fewer would; not
+  /// where contacts slide, whose steps are seldom as good as foreseen.
+  [[nodiscard]] Real foreseenPart() const {
+    constexpr Real kLeast = 1e-6;
+    const Real last = last_norm_ > 0 ? iterate_.gradientNorm() / last_norm_ : 1;
+    return std::max(last * last, kLeast);
   }
 
   /// The problem is another one now, or the velocity it begins with.
   void beginAnew() {
     iterate_.saveBest();
     best_norm_ = iterate_.gradientNorm();
+    last_norm_ = 0;
     num_flat_ = 0;
     last_update_ = report_.iterations;
   }
@@ -381,20 +399,23 @@ class SapIslandSolve {
     clock_.end(SapPart::Cholesky);
   }
 
-  /// False when not even the first step was possible.
   bool solveByPcg() {
-    const int size = iterate_.numVelocities();
-    Real* const d = iterate_.direction();
-    const Real* const gradient = iterate_.gradient();
     // Early directions need no digits that the next change of regions would throw away; the last
     // one needs those of the goal.
     const Real progress = std::sqrt(iterate_.gradientNorm() /
                                     std::max(iterate_.momentumNorm(), iterate_.gradientNorm()));
     const Real needed = Real(0.1) * goal() / iterate_.gradientNorm();
-    const PcgOptions options{
-        .maxIterations = options_.maxPcgIterations,
-        .tolerance = std::max(options_.pcgTolerance,
-                              std::min(Real(0.1), std::max(needed, Real(0.1) * progress)))};
+    const Real usual = std::min(Real(0.1) * progress, foreseenPart());
+    return solveByPcg(
+        std::max(options_.pcgTolerance, std::min(Real(0.1), std::max(needed, usual))));
+  }
+
+  /// False when not even the first step was possible.
+  bool solveByPcg(Real tolerance) {
+    const int size = iterate_.numVelocities();
+    Real* const d = iterate_.direction();
+    const Real* const gradient = iterate_.gradient();
+    const PcgOptions options{.maxIterations = options_.maxPcgIterations, .tolerance = tolerance};
     pcg_.b.resize(static_cast<std::size_t>(size));
     for (int i = 0; i < size; ++i) pcg_.b[i] = -gradient[i];
     const PcgReport pcg = solvePcg(options, &iterate_, size, pcg_.b.data(), d, &pcg_);
@@ -476,6 +497,7 @@ class SapIslandSolve {
   }
 
   void moveBy(Real alpha) {
+    last_norm_ = iterate_.gradientNorm();
     iterate_.move(alpha);
     iterate_.evaluate();
     clock_.end(SapPart::Gradients);
@@ -515,6 +537,8 @@ class SapIslandSolve {
   static constexpr int kMaxLawSteps = 30, kMaxCoupledSteps = 10, kPatience = 10;
   static constexpr Real kLeastGain = 0.9;
   static constexpr int kMaxSweepsOn = 3;
+  /// Of the law where no contact slides: its equation is that of the convex problem.
+  static constexpr Real kSymmetricTolerance = 1e-2;
   /// Steps of GMRES after which a preconditioner is too old.
   static constexpr int kManyCoupled = 20;
   /// A convex problem is solved to this part of what its bounds are off by.
@@ -546,6 +570,7 @@ class SapIslandSolve {
   SapIslandReport& report_;
   Real tolerance_factor_ = 1;
   Real best_norm_ = 0;
+  Real last_norm_ = 0;  // of the gradient before the last step; 0: there was none
   int num_flat_ = 0, num_short_ = 0, num_sweeps_on_ = 0;
   int last_update_ = 0;  // of the bounds of friction, as a number of Newton steps
   bool are_bounds_final_ = false;

@@ -105,6 +105,9 @@ class SapSparseIterate {
   /// The derivative of the gradient when the bounds follow the normal impulses: multiply() and, not
   /// symmetric, what keepCoupling() found at the velocity of the last evaluate().
   void keepCoupling() { solver::keepCoupling(locals_, vc_.data(), constraints_, &coupling_); }
+  [[nodiscard]] bool hasCoupling() const {
+    return !isZero(coupling_.data(), 2 * static_cast<int>(locals_.size()));
+  }
   void multiplyCoupled(const Real* x, Real* y);
   /// x . y in the norm of gradientNorm().
   [[nodiscard]] Real scaledDot(const Real* x, const Real* y) const {
