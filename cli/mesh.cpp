@@ -153,10 +153,11 @@ TetMeshSummary make(const MeshOptions& options) {
     case MeshFileKind::None:
       break;
   }
-  throw CommandError(kInputRejected,
-                     {{.file = options.file,
-                       .message = "expected a surface (.obj, .stl, .glb, .dae) or a volume file (.msh, "
-                                  ".vtk, .node, .ele)"}});
+  throw CommandError(
+      kInputRejected,
+      {{.file = options.file,
+        .message = "expected a surface (.obj, .stl, .glb, .dae) or a volume file (.msh, "
+                   ".vtk, .node, .ele)"}});
 }
 
 void runMesh(const MeshOptions& options, const CommonOptions& common) {
@@ -183,8 +184,9 @@ void addMeshCommand(CLI::App& program, const CommonOptions& common) {
   auto* command = program.add_subcommand(
       "mesh", "Fill a closed surface with tetrahedra, or convert a volume file");
   const auto options = std::make_shared<MeshOptions>();
-  command->add_option("SURFACE", options->file,
-                      "Closed surface (.obj, .stl, .glb, .dae) or volume file (.msh, .vtk, .node, .ele)");
+  command->add_option(
+      "SURFACE", options->file,
+      "Closed surface (.obj, .stl, .glb, .dae) or volume file (.msh, .vtk, .node, .ele)");
   command->add_option("-o,--output", options->output, "File to write: .msh (Gmsh 4.1) or .vtk")
       ->type_name("OUT.msh")
       ->required();

@@ -35,7 +35,7 @@ function(tangere_add_package target name archive)
   target_compile_options(${target} INTERFACE -ffp-contract=off)
 endfunction()
 
-set(mesh_readers "/(glb|mesh_file|obj|stl|text)\\.cpp")
+set(mesh_readers "/(collada|glb|mesh_file|obj|stl|text|utf8|xml_document)\\.cpp")
 tangere_add_package(tangere_package collision tangere_collision core math geometry collision)
 target_sources(tangere_package PRIVATE
   $<FILTER:$<TARGET_OBJECTS:tangere_io>,INCLUDE,${mesh_readers}>)

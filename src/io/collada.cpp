@@ -7,7 +7,6 @@
 #include <tangere/limit_exceeded.hpp>
 
 #include "core/elementary.hpp"
-#include "io/robot_schema.hpp"
 #include "io/text.hpp"
 #include "io/xml_document.hpp"
 
@@ -15,6 +14,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <type_traits>
@@ -30,6 +30,10 @@ using io::XmlElement;
 constexpr Real kDegree = 0.017453292519943295769236907684886;
 constexpr std::size_t kMostNodes = 100'000;  ///< placed ones: nodes may contain each other's copies
 constexpr int kDeepest = 64;                 ///< copies within copies
+
+bool isIn(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 /// Where a node is: x -> linear x + shift, which may stretch and mirror.
 struct Placement {
@@ -171,9 +175,9 @@ void ColladaReader::placeNode(const Instance& at, std::vector<Instance>* left) {
   std::vector<Instance> below;
   for (const XmlElement& child : at.node->children) {
     const std::string& kind = child.name;
-    if (io::isIn(kind, {"matrix", "translate", "rotate", "scale"})) {
+    if (isIn(kind, {"matrix", "translate", "rotate", "scale"})) {
       placement = placement * placementOf(child);
-    } else if (io::isIn(kind, {"lookat", "skew"})) {
+    } else if (isIn(kind, {"lookat", "skew"})) {
       refuse(child, "found <" + kind + ">, expected matrix, translate, rotate or scale");
     } else if (kind == "node") {
       below.push_back({&child, placement, at.depth});
@@ -225,7 +229,7 @@ void ColladaReader::addGeometry(const XmlElement& geometry, const Placement& pla
   isMirrored_ =
       dot(cross(placement.linear.col[0], placement.linear.col[1]), placement.linear.col[2]) < 0;
   for (const XmlElement& child : mesh->children) {
-    if (io::isIn(child.name, {"triangles", "polylist", "polygons", "trifans", "tristrips"}))
+    if (isIn(child.name, {"triangles", "polylist", "polygons", "trifans", "tristrips"}))
       addPrimitive(child, placement);
   }
 }
