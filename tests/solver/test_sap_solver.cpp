@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -307,6 +308,9 @@ TEST(SapSolver, AHuntCrossleyContactCarriesAWeightAtTheDepthOfItsSpring) {
 
 /// The same heap on any number of threads, and whatever was solved before.
 TEST(SapSolver, TheBitsDoNotDependOnTheNumberOfThreads) {
+  // Threads that wait for a core of their own take minutes where sanitizers watch.
+  const char* const most = std::getenv("TANGERE_MOST_THREADS");
+  const int mostThreads = most != nullptr ? std::atoi(most) : 8;
   for (const SapLinearSolver linear :
        {SapLinearSolver::Cholesky, SapLinearSolver::ConjugateGradients}) {
     SapOptions options;
@@ -315,6 +319,7 @@ TEST(SapSolver, TheBitsDoNotDependOnTheNumberOfThreads) {
     std::vector<Real> expected;
     SapReport first;
     for (const int numThreads : {0, 1, 2, 3, 5, 8}) {
+      if (numThreads > mostThreads) break;
       // One heap of many contacts, and twelve small ones.
       SapWorld world = test::clutter(150, 7, {.friction = 0.6});
       for (int i = 0; i < 12; ++i) {
